@@ -16,11 +16,13 @@ import numpy as np
 
 # Tried in turn. torch comes without its libraries for graphics cards where the index offers that.
 ENVIRONMENTS = {
-    "scikit-bio": (["scikit-bio==0.7.4"],),
+    "scikit-bio 0.7.0": (["scikit-bio==0.7.0"],),
+    "scikit-bio 0.7.4": (["scikit-bio==0.7.4"],),
     "k-medoids": (
         ["numpy==1.26.4", "scikit-learn==1.5.2", "scikit-learn-extra==0.3.0", "pyclustering==0.10.1.2", "banditpam"],
     ),
     "proto-dist-ml": (["numpy==1.23.5", "scikit-learn==1.3.2", "proto-dist-ml==1.0.1"],),
+    "sklearn-rvm": (["numpy==1.23.5", "scikit-learn==1.3.2", "sklearn-rvm==0.1.1"],),
     "MKLpy": (
         ["torch==2.13.0+cpu", "numpy", "scikit-learn", "cvxopt", "MKLpy==0.6"],
         ["torch", "numpy", "scikit-learn", "cvxopt", "MKLpy==0.6"],
@@ -47,7 +49,7 @@ def peers(*packages):
 
 def environment(name):
     """Python of the environment for peer `name`, made on first use; None, with a line that says why, where it fails."""
-    folder = cache() / f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
+    folder = cache() / f"{name.replace(' ', '-')}-python{sys.version_info.major}.{sys.version_info.minor}"
     python = folder / "bin" / "python"
     if (folder / "complete").exists():
         return python

@@ -1,6 +1,9 @@
 """Tables of docs/guide/scale.md and docs/results/cost.md, from the results of ``bench_scale.py``."""
 
+import csv
+import io
 import json
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +12,19 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "docs" / "guide" / "scale.md", ROOT / "docs" / "results" / "cost.md")
 
 
+METHODS = ROOT / "benchmarks" / "results" / "scale_families.csv"
+
+
 def page(n=None):
-    """Fill the tables of both pages from the results."""
+    """Fill the tables of both pages from the results; write that of all methods."""
     for path in PAGES:
         path.write_text(filled(path.read_text()))
+    METHODS.write_text(methods())
 
 
 def filled(text):
     """Return the text with the tables that it marks filled from the results."""
-    tables = {"disk": _disk, "cluster": _cluster, "index": _index, "neighbors": _neighbors, "compact": _compact,
+    tables = {"cluster": _cluster, "index": _index, "neighbors": _neighbors, "compact": _compact,
               "families": _families, "ten million": _ten_million}  # fmt: skip
     for name, table in tables.items():
         start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
@@ -29,14 +36,6 @@ def filled(text):
 
 def _items(part):
     return json.loads((ROOT / "benchmarks" / "results" / f"scale_{part}.json").read_text())["items"]
-
-
-def _disk():
-    yield "| | seconds | compared with | seconds | ratio | floor |"
-    yield "|---|---|---|---|---|---|"
-    for i in _items("disk"):
-        ours, peer = i["ours_seconds"], i["peer_seconds"]
-        yield f"| {i['name']}, {i['gigabytes']:.2f} GB | {ours:.2f} | {i['peer']} | {peer:.2f} | {i['ratio']:.2f} | {i['floor'] or ''} |"  # noqa: E501
 
 
 def _cluster():
@@ -83,18 +82,50 @@ def _compact():
     yield "| | comparisons per new object | after `compact` | speed-up |"
     yield "|---|---|---|---|"
     for i in _items("compact"):
-        yield f"| {i['name']} | {i['comparisons_before']:.0f} | {i['comparisons_after']:.0f} | {i['ratio']:.1f} |"
+        before, after = i["comparisons_before"], i["comparisons_after"]
+        if after < before:
+            yield f"| {i['name']} | {before:.0f} | {after:.0f} | {i['ratio']:.1f} |"
+
+
+def methods():
+    """Time and memory of each method, as csv."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        ["method", "family", "n", "fit_seconds", "fit_exponent", "fit_seconds_at_100000", "row_microseconds",
+         "row_exponent", "fit_memory_matrices"]
+    )  # fmt: skip
+    for i in _items("families"):
+        fit, row = i["fit_seconds"][-1], 1e6 * i["row_seconds"][-1]
+        writer.writerow(
+            [i["name"], i.get("family", ""), f"{i['n'][-1]:.0f}", f"{fit:.3f}", f"{i['fit_exponent']:.1f}",
+             f"{_at_100000(i):.0f}", f"{row:.0f}", f"{i['row_exponent']:.1f}", f"{_matrices(i):.2f}"]
+        )  # fmt: skip
+    return file.getvalue()
 
 
 def _families():
-    yield "| method | family | n | fit | exponent | fit at n = 100,000 | new row | exponent | memory at fit, matrices |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for i in _items("families"):
-        n = i["n"][-1]
-        yield (
-            f"| `{i['name']}` | {i.get('family', '')} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
-            f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
+    yield "| family | methods | n | fit, s | at n = 100,000, s | new row, us | memory at fit, matrices |"
+    yield "|---|---|---|---|---|---|---|"
+    for family, found in groupby(_items("families"), key=lambda i: i.get("family", "")):
+        found = list(found)
+        ranges = (
+            _range([i["n"][-1] for i in found], ".0f"),
+            _range([i["fit_seconds"][-1] for i in found], ".3f"),
+            _range([_at_100000(i) for i in found], ",.0f"),
+            _range([1e6 * i["row_seconds"][-1] for i in found], ".0f"),
+            _range([_matrices(i) for i in found], ".2f"),
         )
+        yield f"| {family} | {len(found)} | {' | '.join(ranges)} |"
+
+
+def _range(values, form):
+    return "-".join(dict.fromkeys(format(value, form) for value in (min(values), max(values))))
+
+
+def _matrices(i):
+    """Peak memory of a fit in float32 matrices."""
+    return i["fit_bytes"][-1] / (4 * i["n"][-1] ** 2)
 
 
 def _at_100000(i):

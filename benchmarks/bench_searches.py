@@ -106,7 +106,7 @@ def normal_rows(bench):
     model = Parzen(space="features", dimension=None)
     bench.compare(
         "Parzen, rank of the rows, n = 1440",
-        lambda: _Widths(model, S, y)._dimension(),
+        lambda: _Widths(model, S, y).dimension,
         lambda: np.linalg.matrix_rank(S),
         peer_name="singular values",
         floor=1.5,

@@ -1,5 +1,6 @@
 """Constants of the race, replayed on recorded full studies: cost, regret and agreement with the full study.
 
+    python benchmarks/derive_race.py --page     # prints the table of docs/results/study.md
     python benchmarks/derive_race.py            # studies the shipped data in full, then replays; it resumes
 
 A replay takes the splits of a full study in a random order and drops methods by the rule with other constants. Cost is
@@ -8,31 +9,22 @@ recommends minus that of the full study's, both over all splits.
 """
 
 import argparse
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from _measure import Benchmark
+from _measure import RESULTS, Benchmark
 
 from similis import Study
-from similis.datasets import load_promoters, load_sonar, load_votes
-from similis.measures import Counting, Pairwise
+from similis.datasets import has_dataset, load_benchmark, load_promoters, load_sonar, load_votes
+from similis.measures import Counting, Minkowski, Pairwise
 from similis.study import _plan
 from similis.study._evaluate import Task
 
-METHODS = [
-    *("knn", "affinity-knn", "kri-knn(clip)", "krr-knn(clip)", "nc", "nc(adjusted)", "local-nc", "cnn", "sda", "nnsda"),
-    *(
-        "local-sda",
-        "maxsim",
-        "rnlc",
-        "pfld",
-        "svm-kernel(clip)",
-        "svm-kernel(flip)",
-        "svm-features(linear)",
-        "majority",
-    ),
-]
+METHODS = """knn affinity-knn kri-knn(clip) krr-knn(clip) nc nc(adjusted) local-nc cnn sda nnsda local-sda maxsim rnlc
+pfld svm-kernel(clip) svm-kernel(flip) majority""".split()
+MORE = ("aural_sonar", "protein_uw", "voting_vdm", "chicken_pieces")  # where SIMILIS_DATA has them
 ORDERS = 100
 CHOSEN = (5, 1.28, 0.01)
 RULES = [CHOSEN, (3, 1.28, 0.01), (7, 1.28, 0.01), (5, 1.0, 0.01), (5, 1.65, 0.01), (5, 1.28, 0.0), (5, 1.28, 0.02)]
@@ -43,7 +35,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("derive_race"), help="journals of the full studies")
     parser.add_argument("--orders", type=int, default=ORDERS)
+    parser.add_argument("--page", action="store_true", help="print the table of docs/results/study.md and stop")
     options = parser.parse_args()
+    if options.page:
+        print(page())
+        return
     options.folder.mkdir(exist_ok=True)
     full = {}
     for name, (S, y, kind) in data_sets().items():
@@ -65,12 +61,16 @@ def main():
 
 def data_sets():
     """Matrix, labels and kind of each data set."""
-    votes, promoters = load_votes(), load_promoters()
-    return {
+    votes, promoters, sonar = load_votes(), load_promoters(), load_sonar()
+    found = {
         "votes": (Pairwise(Counting()).fit_transform(votes.data), votes.target, "similarity"),
         "promoters": (Pairwise(Counting()).fit_transform(promoters.data), promoters.target, "similarity"),
-        "sonar": (*load_sonar(return_X_y=True), "similarity"),
+        "sonar": (Pairwise(Minkowski()).fit_transform(sonar.data), sonar.target, "dissimilarity"),
     }
+    for name in filter(has_dataset, MORE):
+        data = load_benchmark(name)
+        found[name] = data.proximity, data.target, data.kind
+    return found
 
 
 def replay(full, rule, order):
@@ -91,6 +91,23 @@ def replay(full, rule, order):
     whole = sum(entry.fit_seconds + entry.predict_seconds for entry in entries.values())
     means, chosen = full.mean_scores(full.metric), plan.snapshot().leader()
     return run / whole, means[chosen] - means[full.leader()], chosen == full.leader()
+
+
+def page():
+    """Table of the record: means over the data sets, and the worst one."""
+    items = json.loads((RESULTS / "derive_race.json").read_text())["items"]
+    lines = [
+        "| first decision | t above | points | cost | regret, mean | regret, 99 % | same recommendation |",
+        "|---" * 7 + "|",
+    ]
+    for rule in RULES:
+        rows = [item for item in items if (item["first"], item["statistic"], item["margin"]) == rule]
+        mean = {key: float(np.mean([row[key] for row in rows])) for key in ("cost", "regret", "same")}
+        worst = max(row["regret 99 %"] for row in rows)
+        cells = [str(rule[0]), str(rule[1]), f"{100 * rule[2]:g}", f"{100 * mean['cost']:.0f} %"]
+        cells += [f"{100 * mean['regret']:.2f}", f"{100 * worst:.2f}", f"{100 * mean['same']:.1f} %"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

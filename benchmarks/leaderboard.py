@@ -28,6 +28,7 @@ from similis.study import Method, list_methods
 HERE = Path(__file__).parent
 RECORD = RESULTS / "leaderboard.json"
 N_FOLDS = 5
+LARGE = 220  # objects; larger data sets may have fewer splits
 LEFT_OUT = {
     "mixed-sda": "reads tables",
     "naive-bayes": "reads tables",
@@ -133,16 +134,16 @@ def methods():
 
 
 def run(options):
-    """Run every data set with a growing number of splits, so that a stopped run has compared all methods."""
+    """Run every data set with one split more each round, so that a stopped run has compared all methods."""
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
-    rounds = [n for n in (1, 2, 3, 5, 7, 10, 15) if n < options.splits] + [options.splits]
-    for n_splits in rounds:
+    for last in range(options.first, options.splits + 1):
         results = []
         for name, P, y, kind in problems(options.extra):
             if (options.set and name not in options.set) or len(y) > (options.max_objects or len(y)):
                 continue
+            n_splits = min(last, options.large_splits or last) if len(y) > LARGE else last
             study = Study(
                 methods(),
                 protocol="stratified",
@@ -170,10 +171,10 @@ def run(options):
             ]
             if not options.no_peers:
                 found += other_environments(name, P, y, kind, result, folder)
-            results.append((name, len(y), kind, found))
+            results.append(({"set": name, "objects": len(y), "kind": kind, "splits": n_splits}, found))
             print(f"{n_splits} splits: {name}", flush=True)
         if not options.set:
-            write(results, n_splits)
+            write(results)
 
 
 def other_environments(name, P, y, kind, result, folder):
@@ -198,7 +199,7 @@ def other_environments(name, P, y, kind, result, folder):
         known.setdefault("splits", []).append(found)
         path.write_text(json.dumps(known))
     lines = []
-    splits = known["splits"]
+    splits = known["splits"][: len(result.splits)]
     for method in dict.fromkeys(key for found in splits for key in found):
         errors = [found[method]["errors"][0] for found in splits if "errors" in found.get(method, {})]
         seconds = [found[method]["seconds"][0] for found in splits if "seconds" in found.get(method, {})]
@@ -219,7 +220,7 @@ def other_environments(name, P, y, kind, result, folder):
     return lines
 
 
-def write(results, n_splits):
+def write(results):
     """Write errors and times with versions and the kind of machine."""
     from datetime import UTC, datetime
 
@@ -229,9 +230,9 @@ def write(results, n_splits):
         "machine": machine(),
         "versions": versions(("numpy", "scipy", "scikit-learn", "numba", "lightgbm"))
         | {"proto-dist-ml": "1.0.1", "MKLpy": "0.6"},
-        "protocol": {"splits": n_splits, "test_size": 0.2, "folds": N_FOLDS, "scheme": "stratified"},
-        "sets": [{"set": name, "objects": n, "kind": kind} for name, n, kind, _ in results],
-        "rows": [row for *_, rows in results for row in rows],
+        "protocol": {"test_size": 0.2, "folds": N_FOLDS, "scheme": "stratified"},
+        "sets": [one for one, _ in results],
+        "rows": [row for _, rows in results for row in rows],
     }
     RECORD.write_text(compact_json(json.loads(json.dumps(record).replace("NaN", "null"))))
 
@@ -241,6 +242,8 @@ def main():
     parser.add_argument("command", choices=["run", "page"])
     parser.add_argument("--out", help="folder of journals; a run on the same folder resumes")
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--first", type=int, default=1, help="number of splits of the first round")
+    parser.add_argument("--large-splits", type=int, help=f"splits of data sets with more than {LARGE} objects")
     parser.add_argument(
         "--set", action="append", help="this data set only, without writing the record; may be repeated"
     )

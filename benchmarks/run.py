@@ -17,7 +17,7 @@ from targets import TARGETS
 
 HERE = Path(__file__).parent
 LIMIT = 900  # seconds for a script
-BY_HAND = ("incremental", "suspects", "group_tests", "pairs")  # no peer but earlier ways; pairs: large files
+BY_HAND = ("incremental", "suspects", "group_tests", "pairs", "version_1")  # earlier ways, large files, other versions
 # Name -> records it writes, the quick ones first.
 SCRIPTS = {
     "import": ("import",),
@@ -32,6 +32,7 @@ SCRIPTS = {
     "psvm": ("psvm",),
     "svm": ("svm",),
     "regression": ("regression",),
+    "field": ("field",),
     "kri": ("kri",),
     "medoids": ("medoids",),
     "maxsim": ("maxsim",),
