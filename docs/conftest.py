@@ -1,3 +1,3 @@
-"""What pytest leaves alone in this folder: the machinery of the site, what it builds, scripts that draw figures."""
+"""Files of this folder that pytest does not collect: extensions of the site, its output, scripts with figures."""
 
-collect_ignore_glob = ["_build/*", "_ext/*", "figures/*", "conf.py"]
+collect_ignore_glob = ["_build/*", "examples/*", "_ext/*", "figures/*", "gallery/*", "conf.py"]

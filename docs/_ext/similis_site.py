@@ -1,4 +1,4 @@
-"""What the site adds to plain Markdown: navigation, API pages from `__all__`, names and papers as links, MathJax.
+"""Additions of the site to plain Markdown: navigation, API pages from `__all__`, links of names and papers, MathJax.
 
 The pages stay readable on a git host: tables of contents are added while Sphinx reads them, and `SimilarityKNN` or
 [chen2010] in the text become links here only.
@@ -11,6 +11,7 @@ from pathlib import Path
 from api_names import DATA, TOP, at_top_level, first_sentence, methods_to_show, names_by_package, public_object
 
 PAPER = re.compile(r"\[((?:cazzanti|chen|qiao|pekalska|bernal)\d{4})\]")
+GALLERY_LINK = re.compile(r"\]\((?:[./\w-]*gallery/)?(plot_\w+)\.py\)")
 CALL = re.compile(r"((?:similis\.)?[A-Za-z_][\w.]*)(\(.*\))?", flags=re.DOTALL)
 # First pages of a folder, in the order of reading; others follow by name.
 FIRST = {
@@ -29,9 +30,36 @@ FIRST = {
         "normal",
         "maxsim",
         "study",
+        "conformal",
         "scale",
     ],
-    "how-to": ["index", "bring_your_own_matrix", "add_a_measure"],
+    "how-to": [
+        "bring_your_own_matrix",
+        "from_other_tools",
+        "from_blast",
+        "from_qiime",
+        "from_mash",
+        "from_anndata",
+        "from_precomputed",
+        "from_distools",
+        "rare_classes",
+        "groups",
+        "asymmetric",
+        "missing_pairs",
+        "several_matrices",
+        "alignment_scores",
+        "large_data",
+        "study_time",
+        "compare_groups",
+        "clusters",
+        "outliers",
+        "regression",
+        "prediction_sets",
+        "explain",
+        "trust_a_prediction",
+        "deploy",
+        "meta_estimators",
+    ],
     "results/findings": ["index"],
 }
 
@@ -39,11 +67,15 @@ FIRST = {
 def setup(app):
     app.connect("builder-inited", write_api_pages)
     app.connect("builder-inited", copy_mathjax)
+    app.connect("builder-inited", write_versions)
     app.connect("source-read", add_contents)
     app.connect("autodoc-process-docstring", plain_formulae, priority=600)  # after numpydoc
+    app.connect("autodoc-process-signature", hide_internal_signature)
+    app.connect("doctree-read", figure_first)
     app.connect("doctree-read", link_names)
     app.connect("missing-reference", find_public_name)
     app.connect("doctree-resolved", link_papers)
+    app.connect("build-finished", make_accessible)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -65,19 +97,33 @@ def contents(caption, documents):
 def add_contents(app, name, text):
     """Hidden tables of contents at the end of the index pages."""
     source = app.srcdir
+    text[0] = GALLERY_LINK.sub(r"](/examples/\1.rst)", text[0])  # the script on a git host, its page on the site
     if name == "index":
         text[0] += contents("Tutorial", ["/tutorial", *pages_of(source, "introduction")])
         text[0] += contents("How-to", ["/choose", *pages_of(source, "how-to")])
         text[0] += contents("User guide", [*pages_of(source, "guide"), "/gallery/index"])
-        text[0] += contents("Reference", ["/methods", "/guide/command_line", "/api/index", "/papers"])
-        listed = ("index", "tutorial", "choose", "methods", "papers")
-        loose = [f"/{path.stem}" for path in sorted(Path(source).glob("*.md")) if path.stem not in listed]
-        text[0] += contents("About", ["/results/index", *loose, *pages_of(source, "results/findings")])
-    elif name in ("gallery/index", "results/index"):
-        folder = name.split("/")[0]
-        text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
+        text[0] += contents("Reference", ["/methods", "/guide/command_line", "/formats", "/api/index", "/papers"])
+        about = ["/results/index", "/leaderboard", "/benchmarks", "/reliability", "/design"]
+        text[0] += contents("About", [*about, *pages_of(source, "results/findings")])
+    elif name == "gallery/index":
+        scripts = sorted((Path(source) / "gallery").glob("plot_*.py"))
+        text[0] += gallery_cards(scripts) + contents("", [f"/examples/{path.stem}" for path in scripts])
+    elif name == "results/index":
+        text[0] += contents("", [page for page in pages_of(source, "results") if not page.endswith("/index")])
     elif name == "api/index":
         text[0] += contents("", [f"/api/generated/{module}" for module in names_by_package()])
+
+
+def gallery_cards(scripts):
+    """A picture and a title per page."""
+    cards = [
+        f":::{{grid-item-card}} {path.read_text().splitlines()[1]}\n"
+        f":link: /examples/{path.stem}\n:link-type: doc\n"
+        f":img-top: ../examples/images/thumb/sphx_glr_{path.stem}_thumb.png\n"
+        f":img-alt: First figure of the page\n:::\n"
+        for path in scripts
+    ]
+    return "\n\n::::{grid} 1 2 2 3\n:gutter: 2\n\n" + "\n".join(cards) + "::::\n"
 
 
 # API pages
@@ -119,7 +165,7 @@ def package_page(module, names):
     rows = "".join(
         f"   * - :py:obj:`{name} <{module}.{name}>`\n     - {escape(first_sentence(module, name))}\n" for name in names
     )
-    intro = "What lives at the top level only." if module == TOP else first_sentence(module)
+    intro = "Names at the top level only." if module == TOP else first_sentence(module)
     return f"{title(module)}{intro}\n\n.. list-table::\n   :widths: 30 70\n   :class: names\n\n{rows}"
 
 
@@ -160,6 +206,25 @@ def plain_formulae(app, what, name, obj, options, lines):
             lines[i] = escape(line)
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
             verbatim = indent
+
+
+def hide_internal_signature(app, what, name, obj, options, signature, returns):
+    """Results are made by similis, not by the reader: a signature of 25 fields, some of them private, says nothing."""
+    return ("", returns) if what == "class" and "<factory>" in (signature or "") else None
+
+
+def figure_first(app, doctree):
+    """The first figure of a gallery page follows its title; in the script and the notebook it follows its code."""
+    from docutils import nodes
+    from sphinx_gallery.directives import imgsgnode
+
+    if not app.env.docname.startswith("examples/plot_"):
+        return
+    first = next(iter(doctree.findall(imgsgnode)), None)
+    title = next(iter(doctree.findall(nodes.title)), None)
+    if first is not None:
+        first.parent.remove(first)
+        title.parent.insert(title.parent.index(title) + 1, first)
 
 
 # Links that a git host does not need
@@ -251,3 +316,41 @@ def copy_mathjax(app):
     static.mkdir(parents=True, exist_ok=True)
     script = next(path for path in files("sphinx-mathjax-offline") if path.name == "tex-svg.js")
     copyfile(script.locate(), static / "tex-svg.js")
+
+
+def write_versions(app):
+    """The list of versions, here of this one only; `publish` writes it again."""
+    from publish import LIST, script
+
+    (Path(app.outdir) / LIST).write_text(script([app.config.version]))
+
+
+# Accessibility
+
+LABELS = (
+    ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
+    ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Site navigation">'),
+    ('<aside class="toc-drawer">', '<aside class="toc-drawer" aria-label="On this page">'),
+    ('<th class="head"><p></p></th>', '<td class="head"></td>'),
+)
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', flags=re.DOTALL)
+
+
+def make_accessible(app, error):
+    """Fix what theme and Sphinx leave open: levels of headings, names of landmarks, lists inside of signatures."""
+    if error is not None or app.builder.name != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        fixed = SIGNATURE.sub(lambda found: lines_of_signature(found[0]), text)
+        for plain, labeled in LABELS:
+            fixed = fixed.replace(plain, labeled)
+        if fixed != text:
+            path.write_text(fixed, encoding="utf-8")
+
+
+def lines_of_signature(text):
+    """Parameters of a long signature as lines instead of a list of definitions without terms."""
+    for tag, name in (("dl", "sig-params"), ("dd", "sig-line")):
+        text = text.replace(f"<{tag}>", f'<span class="{name}">').replace(f"</{tag}>", "</span>")
+    return text

@@ -2,7 +2,7 @@
 
     python docs/figures/cast.py
 
-The commands run on the bundled promoters; their output is shown as it is, except that lines are cut at the width of the
+The commands run on the bundled votes; their output is shown as it is, except that lines are cut at the width of the
 terminal. Lines appear one after the other and stay; with reduced motion, or where styles are ignored, all are there.
 """
 
@@ -15,15 +15,15 @@ from html import escape
 from pathlib import Path
 
 HERE = Path(__file__).parent
-WIDTH, LINE, CHARACTER = 112, 17, 7.23  # characters, pixels
+WIDTH, LINE, CHARACTER = 100, 17, 7.23  # characters, pixels
 PREPARE = [
-    "similis datasets promoters -o objects.csv",
-    "similis measure objects.csv --measure counting -o matrix.csv --quiet",
+    "similis datasets votes -o votes.csv",
+    "(head -n 1 votes.csv; tail -n 4 votes.csv | sed 's/,[^,]*$/,/') > new.csv",
 ]
 SHOWN = [
-    "similis study matrix.csv --method quick --splits 10 --quiet",
-    "similis fit matrix.csv --method 'svm-kernel(clip)' -o model.skops --quiet",
-    "similis predict model.skops new.csv | cut -d, -f1-4",
+    "similis study votes.csv --measure counting --method quick --splits 10 --quiet",
+    "similis fit votes.csv --measure counting --method 'kri-knn(clip)' --quiet",
+    "similis predict model.skops new.csv",
 ]
 
 
@@ -40,11 +40,9 @@ def record():
     with tempfile.TemporaryDirectory() as folder:
         for command in PREPARE:
             run(command, folder)
-        head, *rows = (Path(folder) / "matrix.csv").read_text().splitlines()
-        (Path(folder) / "new.csv").write_text("\n".join([head, *rows[::30]]) + "\n")
         for command in SHOWN:
             lines.append((second, f"$ {command}"))
-            second += 1.6
+            second += 0.8
             shown = run(command, folder)
             if "In Python:" in shown:
                 shown = shown[: shown.index("In Python:")]
@@ -54,7 +52,7 @@ def record():
                     lines.append((second, part))
                     second += 0.12
             lines.append((second, ""))
-            second += 1.2
+            second += 0.8
     return lines
 
 
@@ -70,7 +68,7 @@ def draw(lines):
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">',
-            "<title>A terminal: similis study compares methods, fit trains one, predict labels new objects</title>",
+            "<title>A terminal: similis study compares methods, fit fits one, predict labels new objects</title>",
             "<style>",
             "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#d8dee9;white-space:pre;"
             "animation:appear .15s both}",

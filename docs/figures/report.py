@@ -1,6 +1,6 @@
 """Screenshots of a report for the README: report.png, its first screen, and report_matrix.png, the matrix in dark mode.
 
-    similis study --dataset votes --measure vdm --method quick --splits 10 --save votes.json
+    similis study --dataset votes --measure counting --method quick --splits 10 --save votes.json
     python docs/figures/report.py votes.json
 
 Needs the browser extra and chromium (scripts/browser), and Pillow to make the files small.

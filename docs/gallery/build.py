@@ -1,14 +1,15 @@
-"""Make the pages of the gallery: a study of every measure on the same splits, its results as JSON, the page from these.
+"""Study the measures of each gallery page on the same splits, and write the results into the pages.
 
-    python docs/gallery/build.py                 # pages from the committed results
+    python docs/gallery/build.py                 # write the committed results into the pages
     python docs/gallery/build.py --run           # run the studies first, those whose data are here
     python docs/gallery/build.py --run votes     # one page
 
-Every number and every verdict on a page comes from ``results/<page>.json``.
+Every number of a study on a page comes from ``results/<page>.json``; sphinx-gallery runs the pages themselves.
 """
 
 import argparse
 import json
+import textwrap
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -21,19 +22,20 @@ from similis.datasets import has_dataset
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
+BEGIN, END = "# %%\n# .. results: python docs/gallery/build.py\n", "# %%\n# .. end of results\n"
 # Options of every study unless the page has its own: about a minute per page.
 OPTIONS = {"n_splits": 20, "cv": 5, "random_state": 0, "race": False}
 
 
 def run(name, page, journals=None):
     """Study every measure on the same splits; return what the page needs. Journals let a stopped run go on."""
-    y, measures = page.problem()
+    y, measures, groups = page.problem()
     options = {"methods": list(page.methods), **OPTIONS, **page.options}
     results, about = {}, {}
     for label, (objects, measure) in measures.items():
         start = perf_counter()
         journal = None if journals is None else Path(journals) / f"{name}-{label.replace(' ', '-')}.journal"
-        result, S = _study(Study(**options, journal=journal), objects, measure, y)
+        result, S = _study(Study(**options, journal=journal), objects, measure, y, groups)
         facts = diagnose(S, y, kind=result.kind)
         results[label] = result
         about[label] = {
@@ -50,6 +52,7 @@ def run(name, page, journals=None):
     return {
         "page": name,
         "n": len(y),
+        "grouped": groups is not None,
         "classes": {str(g): int(n) for g, n in zip(*np.unique(y, return_counts=True))},
         "measures": about,
         "rows": [
@@ -63,13 +66,13 @@ def run(name, page, journals=None):
     }
 
 
-def _study(study, objects, measure, y):
+def _study(study, objects, measure, y, groups):
     """The study of one measure, and the matrix of all objects to look at."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if isinstance(measure, str):
-            return study.run(objects, y, kind=measure), np.asarray(objects)
-        return study.run(objects, y, measure=measure), Pairwise(measure).fit_transform(objects, y)
+            return study.run(objects, y, kind=measure, groups=groups), np.asarray(objects)
+        return study.run(objects, y, measure=measure, groups=groups), Pairwise(measure).fit_transform(objects, y)
 
 
 def together(results):
@@ -93,111 +96,89 @@ def together(results):
     return replace(whole, methods=methods)
 
 
-def page_text(page, found):
-    """The page from its results."""
+def block(found):
+    """The section of a page on its study: what was compared, the errors as code, a picture, the recommendation."""
     labels = list(found["measures"])
-    lines = [f"# {page.title}", "", page.about.strip(), ""]
-    lines += ["| measure | code | matrix | nearest neighbor of another class |", "|---|---|---|---|"]
-    for label, facts in found["measures"].items():
-        shown = "as given" if facts["measure"] == "given" else f"`{' '.join(facts['measure'].split())}`"
-        lines.append(f"| {label} | {shown} | {_matrix_words(facts)} | {100 * facts['neighbour_error']:.1f} % |")
-    if any(map(_sees_labels, found["measures"].values())):
-        lines += [
-            "",
-            "A measure that learns from labels is fitted to all of them here, so its last figure is too low; in",
-        ]
-        lines += ["the study below it is fitted on the training part only."]
-    errors = {row["pair"]: row for row in found["rows"]}
-    methods = [m for m in page.methods if any(f"{m} with {label}" in errors for label in labels)]
-    methods.sort(key=lambda m: min(errors[f"{m} with {label}"]["error"] for label in labels))
-    lines += ["", "Mean error in %, over the same splits; bold: the lowest, or not significantly worse (5 %).", ""]
-    lines += [f"| method | {' | '.join(labels)} |", f"|---{'|---' * len(labels)}|"]
-    for method in methods:
-        cells = [_cell(errors[f"{method} with {label}"]) for label in labels]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
-    if "majority" in errors:
-        lines.append(f"| always the largest class | {' | '.join([_cell(errors['majority'])] * len(labels))} |")
-    counts = set(found["classes"].values())
-    sizes = ", ".join(f"{n} {g}" for g, n in found["classes"].items())
-    if len(counts) == 1:
-        sizes = f"{len(found['classes'])} classes of {counts.pop()}"
-    lines += ["", f"{found['n']} objects: {sizes}. {found['protocol'][0].upper()}{found['protocol'][1:]}.", ""]
-    lines += ["## Verdict", "", " ".join(found["verdict"]), "", why(found), "", "To fit it to all objects:", ""]
-    lines += ["```", found["python"].strip(), "```", ""]
-    versions = ", ".join(f"{package} {number}" for package, number in found["versions"].items())
-    lines += [f"Made by `python docs/gallery/build.py --run {found['page']}` with {versions}.", ""]
-    return "\n".join(lines)
-
-
-def why(found):
-    """Reasons that the numbers themselves give: what the other measures reach, what lies next to each other."""
-    measures, errors = found["measures"], {row["pair"]: row["error"] for row in found["rows"]}
+    errors = {row["pair"]: 100 * row["error"] for row in found["rows"]}
+    methods = dict.fromkeys(pair.rpartition(" with ")[0] for pair in errors if " with " in pair)
+    counts = found["classes"]
+    sizes = ", ".join(f"{n} {g}" for g, n in counts.items())
+    if len(set(counts.values())) == 1:
+        sizes = f"{len(counts)} classes of {next(iter(counts.values()))}"
+    protocol = found["protocol"].replace("random splits", "grouped splits") if found["grouped"] else found["protocol"]
+    lowest = {label: min(errors[f"{m} with {label}"] for m in methods) for label in labels}
     best = found["best"]["measure"]
-    nearest = {label: facts["neighbour_error"] for label, facts in measures.items() if not _sees_labels(facts)}
-    lowest = {
-        label: min(error for pair, error in errors.items() if pair.endswith(f" with {label}")) for label in measures
-    }
-    others = sorted((label for label in measures if label != best), key=lambda label: lowest[label])
-    listed = ", ".join(f"{label} ({100 * lowest[label]:.1f} %)" for label in others)
-    sentences = [f"The best of each other measure: {listed}."]
-    closest = min(nearest, key=lambda label: nearest[label])
-    if best not in nearest:
-        sentences.append("It is the only measure that learns from labels.")
-    elif nearest[best] <= nearest[closest]:
-        sentences.append(
-            f"By {best} the fewest objects have a nearest neighbor of another class, {100 * nearest[best]:.1f} %."
-        )
-    else:
-        sentences.append(
-            f"By {best} {100 * nearest[best]:.1f} % of the objects have a nearest neighbor of another class; "
-            f"{closest} has fewer, {100 * nearest[closest]:.1f} %, so the nearest object alone does not decide."
-        )
-    mass = measures[best]["negative_mass"]
-    if mass is not None and mass > 0.01:
-        method = found["best"]["method"]
-        repair = "which clip removes" if "(clip)" in method else f"which does not affect {method}"
-        sentences.append(f"Its matrix is indefinite, {100 * mass:.0f} % of the spectrum negative, {repair}.")
-    return " ".join(sentences)
+    others = ", ".join(f"{k} ({lowest[k]:.1f} %)" for k in sorted(labels, key=lambda k: lowest[k]) if k != best)
+    versions = ", ".join(f"{package} {number}" for package, number in found["versions"].items())
+    before = [
+        f"{found['n']} objects: {sizes}. {protocol[0].upper()}{protocol[1:]}. ``ERRORS`` holds the mean error in "
+        f"percent, from ``python docs/gallery/build.py --run {found['page']}`` with {versions}.",
+    ]
+    after = [
+        f"{' '.join(found['verdict'])} The best error with each other measure: {others}. The best of many pairs "
+        "is chosen on the splits that estimate its error, so its error is optimistic.",
+    ]
+    table = {m: ", ".join(f"{errors[m + ' with ' + k]:.1f}" for k in labels) for m in methods}
+    rows = [f'    "{m}": [{values}],' for m, values in table.items()]
+    listed = ", ".join(f'"{label}"' for label in labels)
+    measures = f"MEASURES = [{listed}]"
+    if len(measures) > 120:
+        measures = "\n".join(["MEASURES = [", *(f'    "{label}",' for label in labels), "]"])
+    return "\n".join(
+        [
+            *_comment("Compare measures and methods", before),
+            "",
+            "import matplotlib.pyplot as plt",
+            "import numpy as np",
+            "",
+            measures,
+            "ERRORS = {",
+            *rows,
+            "}",
+            "values = np.array(list(ERRORS.values()))",
+            "size = (1.3 * len(MEASURES) + 1.8, 0.45 * len(ERRORS) + 1.3)",
+            'figure, ax = plt.subplots(figsize=size, layout="constrained")',
+            'ax.imshow(values, cmap="viridis_r", aspect="auto")',
+            'ax.set_xticks(range(len(MEASURES)), [name.replace(" ", "\\n") for name in MEASURES])',
+            "ax.set_yticks(range(len(ERRORS)), list(ERRORS))",
+            "for (i, j), value in np.ndenumerate(values):",
+            "    dark = value > values.mean()",
+            '    ax.text(j, i, f"{value:.1f}", ha="center", va="center", color="white" if dark else "black")',
+            'ax.set_title("mean error, %")',
+            "",
+            *_comment(None, after),
+        ]
+    )
 
 
-def _sees_labels(facts):
-    return facts["measure"].startswith(("VDM", "HVDM"))
+def _comment(title, paragraphs):
+    """A text cell of a page."""
+    lines = ["# %%"] + ([f"# {title}", f"# {'-' * len(title)}"] if title else [])
+    for text in paragraphs:
+        lines += textwrap.wrap(text, 118, initial_indent="# ", subsequent_indent="# ", break_long_words=False)
+    return lines
 
 
-def _matrix_words(facts):
-    words = [facts["kind"]]
-    if facts["asymmetry"] > 1e-12:
-        words.append(f"asymmetric by {100 * facts['asymmetry']:.1f} %")
-    if facts["negative_mass"] is not None:
-        mass = 100 * facts["negative_mass"]
-        words.append(f"{mass:.1f} % of the spectrum negative" if mass >= 0.05 else "no negative spectrum")
-    return ", ".join(words)
-
-
-def _cell(row):
-    text = f"{100 * row['error']:.1f} ({100 * row['sd']:.1f})"
-    return f"**{text}**" if row["bold"] else text
+def page_text(text, found):
+    """A page with its marked section made anew."""
+    head, _, rest = text.partition(BEGIN)
+    return f"{head}{BEGIN}\n{block(found)}\n\n{END}{rest.partition(END)[2]}"
 
 
 def index_text(pages, results):
-    lines = [
-        "# Gallery",
-        "",
-        "Each page compares several measures on real objects by a study and ends with its recommendation.",
-        "",
-    ]
+    lines = ["# Gallery", ""]
+    lines += ["Each page compares several measures on real objects and can be downloaded as a notebook.", ""]
     lines += ["| page | objects | best measure and method | error |", "|---|---|---|---|"]
     for name, found in results.items():
         best = found["best"]
         row = next(row for row in found["rows"] if row["pair"] == f"{best['method']} with {best['measure']}")
-        title = f"[{pages[name].title}]({name}.md)"
+        title = (HERE / f"plot_{name}.py").read_text().splitlines()[1]
         lines.append(
-            f"| {title} | {found['n']} | {best['method']} with {best['measure']} | {100 * row['error']:.1f} % |"
+            f"| [{title}](plot_{name}.py) | {found['n']} | {best['method']} with {best['measure']} | "
+            f"{100 * row['error']:.1f} % |"
         )
-    lines += ["", "The best of many pairs is chosen on the splits that estimate its error, so its error is optimistic."]
     kept = ", ".join(name for name in results if pages[name].data)
-    lines += ["", "The pages are made by `python docs/gallery/build.py`. The data of some of them"]
-    lines += [f"({kept}) cannot be shipped with similis.", ""]
+    lines += ["", f"The data of {kept} are not shipped with similis; these pages show committed results.", ""]
     return "\n".join(lines)
 
 
@@ -216,7 +197,8 @@ def main():
             (RESULTS / f"{name}.json").write_text(json.dumps(run(name, page, given.journals), indent=1) + "\n")
     found = {n: json.loads(p.read_text()) for n in PAGES if (p := RESULTS / f"{n}.json").exists()}
     for name, result in found.items():
-        (HERE / f"{name}.md").write_text(page_text(PAGES[name], result))
+        path = HERE / f"plot_{name}.py"
+        path.write_text(page_text(path.read_text(), result))
     (HERE / "index.md").write_text(index_text(PAGES, found))
 
 
