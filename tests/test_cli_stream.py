@@ -61,3 +61,9 @@ def test_what_is_missing_is_named(points, tmp_path):
     (tmp_path / "bare.csv").write_text("u,v\n1,2\n")
     assert "The first batch needs labels" in run(tmp_path / "bare.csv", "-m", "minkowski", code=2).stderr
     assert "There is no file" in run(tmp_path / "no.csv", "-m", "minkowski", code=2).stderr
+
+
+def test_help_describes_a_file_of_objects():
+    shown = " ".join(run("--help").stdout.replace("│", " ").split())
+    assert "Table of objects" in shown
+    assert "Matrix" not in shown

@@ -13,32 +13,36 @@ from pathlib import Path
 from typing import Any
 
 from similis.cli._console import note
-from similis.cli._options import Overwrite, Seed, command, option
+from similis.cli._options import Overwrite, Seed, argument, command, option
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Source, make_measure
 from similis.exceptions import ProximityError
 
 
-@command(only=("path", "measure", "params", "columns", "label_column", "id_column"))
+@command(only=("measure", "params", "columns", "label_column", "id_column"))
 def stream(
+    *,
+    path: str = argument(
+        metavar="FILE", help="Table of objects (csv or tsv), one line each; - reads a csv from standard input."
+    ),
     source: Source,
     output: str | None = option("-o", metavar="FILE", help="Write the state after the last batch, for --resume."),
     resume: str | None = option(metavar="FILE", help="Continue with the state that an earlier run wrote."),
     batch: int = option(default=50, min=1, metavar="N", help="Lines that are read at a time."),
-    scheme: str = option(default="append", metavar="append|resample", help="Scheme I or II of the paper."),
+    scheme: str = option(default="append", metavar="append|resample", help="Scheme I or II of Qiao and Li (2013)."),
     components: int = option(default=4, min=1, help="Clusters per class of a batch."),
     max_components: int | None = option(min=1, help="Largest number of clusters per class; append drops the earliest."),
     random_state: Seed = 0,
     overwrite: Overwrite = False,
 ) -> None:
-    """Predict objects as they arrive, and learn from those that have labels: incremental HLM.
+    """Predict objects as they arrive, and update the model with those that have labels (incremental HLM).
 
-    Reads a csv of objects, or standard input (-), in batches of lines. Each batch is predicted by the model of the
-    batches before it; a row of the result holds id, predicted label and given label. Then the model learns the batch.
-    Only centroids, and with `resample` a few objects of each cluster, stay in memory. A batch without labels is
-    predicted only; the first batch needs labels. Classes may appear at any time.
+    FILE is read in batches of lines. The model of the earlier batches predicts each batch: a row of the output holds
+    id, predicted label and given label. Then the model is updated with the batch, if it has labels; the first batch
+    must have them. New classes may appear at any time. Only centroids, and with `resample` a few objects of each
+    cluster, stay in memory.
 
-    An object is one line. The measure must be a dissimilarity; one that learns is fitted to the first batch.
+    The measure must be a dissimilarity. A measure that is fitted, such as vdm, is fitted to the first batch.
 
     **Examples**
 
@@ -51,9 +55,9 @@ def stream(
     from similis.io import load, save
     from similis.mixture import IncrementalHLM, stream_fit
 
-    check_outputs([source.path, resume if resume != output else None], overwrite=overwrite, model=output)
-    if source.path is None or (source.measure is None) == (resume is None):
-        raise ProximityError("Name a file of objects, and either --measure or --resume.")
+    check_outputs([path, resume if resume != output else None], overwrite=overwrite, model=output)
+    if (source.measure is None) == (resume is None):
+        raise ProximityError("Give either --measure or --resume.")
     if resume is None:
         model = IncrementalHLM(
             scheme=scheme,
@@ -68,7 +72,7 @@ def stream(
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["id", "predicted", "label"])
     n_objects = n_wrong = n_judged = 0
-    for objects in _batches(source, batch, state.measure.cells):
+    for objects in _batches(path, source, batch, state.measure.cells):
         n, started, labels = objects.n, state.objects is not None, [""] * objects.n
         if objects.labels is not None:
             labels = objects.labels.astype(str).tolist()
@@ -90,16 +94,16 @@ def stream(
         note(f"wrote the state to {output}")
 
 
-def _batches(source: Source, size: int, cells: Any) -> Iterator[Any]:
+def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
     """Objects of each batch of lines, read as a file with the first line of the whole."""
     from similis.io import read_objects
 
     with ExitStack() as stack:
-        folder, name = stack.enter_context(tempfile.TemporaryDirectory()), str(source.path)
-        part = Path(folder) / f"batch{'.tsv' if name.endswith(('.tsv', '.tab')) else '.csv'}"
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        part = Path(folder) / f"batch{'.tsv' if path.endswith(('.tsv', '.tab')) else '.csv'}"
         lines: Any = sys.stdin
-        if name != "-":
-            lines = stack.enter_context(open(name, encoding="utf-8-sig", newline=""))
+        if path != "-":
+            lines = stack.enter_context(open(path, encoding="utf-8-sig", newline=""))
         header = lines.readline()
         while rows := list(islice(lines, size)):
             part.write_text(header + "".join(rows), encoding="utf-8", newline="")
