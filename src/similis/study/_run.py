@@ -101,6 +101,8 @@ def _evaluate_all(
             started[task.key] = task
             yield delayed(_evaluate_unless_done)(task, context)
 
+    # loky replaces a worker that was idle for long or whose memory has grown (by the cache); nothing is lost.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with _backend(n_jobs):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=pre_dispatch)
         finished: Generator[Done, None, None] = pool(calls())
