@@ -306,7 +306,7 @@ def compacted(n):
     print(bench.write())
 
 
-SLOW = 6.0  # seconds: a fit that takes longer is not tried on more objects
+SLOW = 15.0  # seconds: a fit that takes longer is not tried on more objects
 
 
 def families(n, names=()):

@@ -38,6 +38,7 @@ FLOORS = {  # item: floor and goal
     "rnlc, 8 regularizers, n = 1440": (1.7, 2.2),
     "rnlc, 8 regularizers, n = 5120": (1.7, 2.2),
     "Indefinite SVM, two classes, n = 2000": (1.25, 2),
+    **{f"{method}, five folds, n = 8000": (None, None) for method in ("rnlc", "svm-kernel(clip)", "local-sda")},
     "SimMKL search, n = 200": (0.67, 1),
     "SimMKL search beside a busy process, n = 200": (0.67, 1),
 }
@@ -71,13 +72,15 @@ def threads(busy):
 
 def against_version_1(peer, name):
     """Both versions in turns, each the best of two unless 1.0 takes more than 5 s."""
-    size, method = int(name.split()[-1]), name.partition(", one split")[0]
+    what, _, size = name.rpartition(", n = ")
+    method, _, kind = what.rpartition(", ")
+    folds = [5] if kind == "five folds" else []
     if name.startswith("rnlc, 8"):
         ours, theirs = [("rnlc", size)] * 2
     elif name.startswith("Indefinite"):
         ours, theirs = [("indefinite", size)] * 2
     else:
-        ours, theirs = (("split", size, one) for one in (method, AS_BEFORE.get(method, method)))
+        ours, theirs = (("split", size, one, *folds) for one in (method, AS_BEFORE.get(method, method)))
     found, before = [], []
     while not before or (len(before) < 2 and before[0]["seconds"] < 5):
         before.append(run(peer, *theirs))

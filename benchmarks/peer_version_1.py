@@ -20,12 +20,12 @@ from similis.proximity import make_stack
 from similis.study import Study, list_methods
 
 
-def split(n, method):
+def split(n, method, folds="10"):
     """Error rate of one split; as version 1.0 did it, without race, landmarks and calibrated probabilities."""
     options = {"race": False, "landmarks": None, "probabilities": False}
     options = {key: value for key, value in options.items() if key in inspect.signature(Study).parameters}
     S, y = make_similarity(n, 5, indefinite=0.1, random_state=0)
-    study = Study([method], n_splits=1, random_state=0, **options)
+    study = Study([method], n_splits=1, cv=int(folds), random_state=0, **options)
     return lambda: next(iter(study.run(S, y, kind="similarity").scores("error").values()))[0]
 
 
