@@ -134,7 +134,7 @@ def triangle(text):
 PAF_LINE = "{0}\t9\t0\t9\t+\t{1}\t9\t0\t9\t{2}\t9\t0{3}\n"
 HITS_LINE = "{0}\t{1}\t{2}\t99\t1\t0\t1\t99\t1\t99\t-1\t0\n"
 MEGA = "#mega\n!Title: t;\n!Format DataType=Distance DataFormat={};\n\n[1] #a\n[2] #b\n[3] #c_d\n\n[  1  2  3 ]\n"
-HMMER = "# --- full sequence\n# target name accession query name accession E-value score bias E-value score\n#---\n"
+HMMER = "# target name accession query name accession {}\n#----------- --------- ---------- --------- {}\n"
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,58 @@ HMMER = "# --- full sequence\n# target name accession query name accession E-val
             "similarity",
             IDS,
         ),
-        (
+        (  # titles may hold commas
             "h.tbl",
-            HMMER + "a - b - 1e-9 31 2 3 4 x y\nc - a - 1e-9 30 2 3 4 x\nc - b - 1e-9 20 2 3 4 x\n",
+            HMMER.format("E-value score  E-value title", "------- ------ ------- -----")
+            + "a - b - 1e-9 31 2 x, y\nc - a - 1e-9 30 2 x\nc - b - 1e-9 20 2 x\n",
             "31 30 20 31",
             "similarity",
+            IDS,
+        ),
+        (  # of nhmmer; Infernal leaves out the first blank
+            "n.tbl",
+            "#"
+            + HMMER.format("hmmfrom hmm to  score E-value", "------- ------- ----- -------")[2:]
+            + "a - b - 1 99 31 0\nc - a - 1 99 30 0\nc - b - 1 99 20 0\n",
+            "31 30 20 31",
+            "similarity",
+            IDS,
+        ),
+        (
+            "last.tab",
+            "# score\tname1\tstart1\talnSize1\tname2\tstart2\tE\n9\ta\t0\t5\tb\t0\tE=1\n4\tb\t0\t5\tc\t0\tE=1\n",
+            "9 0 4 9",
+            "similarity",
+            IDS,
+        ),
+        (
+            "melt.txt",
+            '"Var1" "Var2" "dist"\n"2" "b" "a" 1\n"3" "c" "a" 2\n"6" "c" "b" 3\n',
+            "1 2 3 0",
+            "dissimilarity",
+            IDS,
+        ),
+        (
+            "mash.txt",
+            "\t3\nEscherichia coli, 1\nEscherichia coli, 2\t1\nb, c\t2\t3\n",
+            "1 2 3 0",
+            "dissimilarity",
+            ("Escherichia coli, 1", "Escherichia coli, 2", "b, c"),
+        ),
+        ("saturated.phy", "  3\na  0.0 -1.0 2.0\nb  -1.0 0.0 3.0\nc  2.0 3.0 0.0\n", "nan 2 3 0", "dissimilarity", IDS),
+        ("saturated.txt", "3\na\nb  -1.0\nc  2.0 3.0\n", "nan 2 3 0", "dissimilarity", IDS),
+        (
+            "jc.distmat",
+            "Distance Matrix\n---\n\n\t 1\t 2\t 3\n\t 0.00\tinf\t 8.5\t\ta 1\n\t\t 0.00\t-nan\t\tb 2\n\t\t\t0\t\tc 3\n",
+            "nan 8.5 nan 0",
+            "dissimilarity",
+            IDS,
+        ),
+        (  # a table under a title, as spreadsheets write it
+            "title.csv",
+            "Distances of all samples,,,\n2024,,,\n,,,\n,a,b,c\na,0,1,2\nb,1,0,3\nc,2,3,0\n",
+            "1 2 3 0",
+            "dissimilarity",
             IDS,
         ),
     ],
@@ -217,6 +264,23 @@ def test_malformed_named_triangle(tmp_path, text):
         ('{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}]}\n', "JSON file.*GraphML"),
         ('graph [\n  node [\n    id 0\n    label "a"\n  ]\n]\n', "GML file.*GraphML"),
         ('*vertices 2\n1 "a"\n2 "b"\n*edges\n1 2 0.5\n', "Pajek file.*GraphML"),
+        ('{\n"BlastOutput2": [\n  {\n', "JSON file.*csv"),
+        ('<?xml version="1.0"?>\n<BlastOutput>\n', "XML or HTML file.*-outfmt 6"),
+        ('<table border="1" class="dataframe">\n  <thead>\n', "XML or HTML file"),
+        ("Blast4-archive ::= {\n  request {\n", "archive of BLAST.*blast_formatter"),
+        ("# phmmer :: search a protein sequence against a protein database\n# x\n", "report of HMMER.*--tblout"),
+        ("@HD\tVN:1.5\tSO:query\n@PG\tPN:DIAMOND\n", "SAM file.*tabular"),
+        ("H\t24\t57\t62.5\t+\t0\t0\t49I8M\ta\tb\nN\t*\t57\t*\t.\t*\t*\t*\tc\t*\n", "UC file.*--blast6out"),
+        (">Cluster 0\n0\t120aa, >a... *\n1\t120aa, >b... at 61.67%\n", "clusters of CD-HIT"),
+        (">a family 1\nMKVL\n>b\nMKVI\n", "FASTA file.*--measure"),
+        ("CLUSTAL O(1.2.4) multiple sequence alignment\n\n\na MKV\nb MKI\n", "alignment.*distances"),
+        ("# STOCKHOLM 1.0\n\na MKV\nb MKI\n//\n", "alignment.*distances"),
+        ("#NEXUS\nBEGIN TREES;\n", "NEXUS file.*distances"),
+        ("((a:1,b:2):1,c:3);\n", "tree.*distances"),
+        (
+            "  \n  Table of similarity between sequences\n   a b\na 1 0\nb 0 1\n",
+            "similarity table of PHYLIP.*distances",
+        ),
     ],
 )
 def test_files_that_are_not_read(tmp_path, start, message):
@@ -574,7 +638,7 @@ def test_encodings_and_lines_in_front(tmp_path, encoding):
 
 def test_xml_and_packed_graphs(tmp_path):
     (tmp_path / "hits.xml").write_text("<?xml version='1.0'?>\n<BlastOutput/>")
-    with pytest.raises(ProximityError, match="is an XML file, and only GraphML is read"):
+    with pytest.raises(ProximityError, match="is an XML or HTML file, of which only GraphML is read"):
         quietly(tmp_path / "hits.xml")
     text = "<graphml><graph><edge source='a' target='b'><data key='distance'>2</data></edge></graph></graphml>"
     (tmp_path / "g.graphml.gz").write_bytes(gzip.compress(text.encode()))

@@ -177,7 +177,7 @@ def test_a_block_of_new_rows(write):
         (HITS.replace("c\tb", "\tb"), "line 6: both objects of a pair must have an id"),
         (HITS.replace("46.4", "1e999"), "line 4, column 12: '1e999' is too large"),
         ("# Fields: query id, subject id, bit score\n", "holds no pairs"),
-        ("# Fields: query id, subject id\na\tb\t4\n", "2 columns are named, but the first line has 3"),
+        ("# Fields: query id, subject id, x, score\na\tb\t4\n", "4 columns are named, but the first line has 3"),
         ("a\tb\n", "must hold two ids and a number"),
         (b"a\tb\t\xff\xfe\n", "not UTF-8"),
     ],
@@ -429,3 +429,40 @@ def test_whole_numbers_as_ids_in_parquet(tmp_path):
     pq.write_table(pa.table({"i": i, "j": j, "dist": [a + b / 2 for a, b in pairs]}), tmp_path / "e.parquet")
     P = quietly(tmp_path / "e.parquet", read_proximity)
     assert (P.ids, P.kind, P.values[4, 3]) == (tuple("01234"), "dissimilarity", 5.5)
+
+
+def test_queries_without_hits_are_marked_by_a_star(write):
+    """DIAMOND --unal 1 and vsearch --output_no_hits."""
+    none = "{}\t*\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\n".format
+    P, Q = quietly(write(HITS)), quietly(write(none("a") + HITS + none("A") + none("d")))
+    assert Q.ids == ("A", *P.ids, "d")
+    np.testing.assert_array_equal(Q.values[1:4, 1:4], P.values)
+    assert not Q.values[0, 1:].any()
+    assert not Q.values[1:, 0].any()
+    B = quietly(write(none("d") + HITS), square=False)
+    assert (B.ids, B.columns) == (("a", "b", "c", "d"), ("a", "b"))
+    assert quietly(write(none("d") + HITS), score="evalue").values[3, 3] == 0
+    edges = quietly(write("a\t*\t1\nb\t*\t2\n"), kind="dissimilarity")
+    assert edges.ids == ("*", "a", "b")  # only alignment hits have such lines
+
+
+def test_more_cells_than_names_in_the_fields(write):
+    """LAST -f BlastTab+ names 14 of its 15 columns."""
+    text = "# Fields: query id, subject id, % identity, bit score\na\ta\t100\t50\t7\na\tb\t90\t40\t8\n"
+    P = quietly(write(text))
+    assert (P.about["score"], P.values[0, 1]) == ("bitscore", 40)
+    with pytest.raises(ProximityError, match=r"4 columns are named, but the first line has 5 cells; .*with tabs"):
+        quietly(write(text.replace("\t", ",")))
+    with pytest.raises(ProximityError, match="4 columns are named, but the first line has 3 cells"):
+        quietly(write("# Fields: query id, subject id, % identity, bit score\na\tb\t90\n"))
+
+
+def test_columns_of_numbers_without_names_are_announced(write):
+    text = "a\ta\t1e-9\t50\nb\tb\t1e-9\t50\na\tb\t0.01\t8\n"
+    with pytest.warns(InputWarning, match=r"column 3.*the first of 2 columns of numbers; name them with columns="):
+        read_pairs(write(text))
+    for options in ({"score": "3"}, {"columns": "query subject evalue bitscore"}, {"columns": "1,2,3"}):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            read_pairs(write(text), **options)
+        assert "the first of" not in "".join(str(w.message) for w in caught)

@@ -196,18 +196,33 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     return form
 
 
+_DISTANCES = "write the distances of all pairs as a matrix or a list"
 _OTHER_TEXT = {  # kinds of text that are recognized to tell what to write instead
     r"T?BLAST[NPX] \d": "a report of BLAST for people; write the hits with -outfmt 6",
+    r"Blast4-archive": "an archive of BLAST; write the hits with blast_formatter -outfmt 6",
+    r"# \w+ :: ": "a report of HMMER for people; write the hits with --tblout",
+    r"@(HD|SQ|PG)\t": "a SAM file; write the hits in a tabular format, such as -outfmt 6 of BLAST",
+    r"[SHNC]\t[\d*]+\t[\d*]+\t[\d.*]+\t[-+.*]\t": "a UC file; write the pairs with --blast6out or --userout",
+    r">Cluster \d+\n": "a list of the clusters of CD-HIT, which has no similarities of all pairs",
+    r">.*\n[A-Z*.\n-]+(\n>|$)": "a FASTA file; compare its sequences, for example with BLAST, and read the hits, or "
+    "write a table of the sequences and name a --measure",
+    r"CLUSTAL.*sequence alignment|# STOCKHOLM": f"an alignment; {_DISTANCES}",
+    r"#NEXUS": f"a NEXUS file; {_DISTANCES}",
+    r"\(.*\)[^()]*;\s*$": f"a tree; {_DISTANCES}",
+    r"Table of similarity between sequences": "a similarity table of PHYLIP; write its distances instead",
+    r"<(?!na>)[?!]?[a-z]": "an XML or HTML file, of which only GraphML is read; write hits of BLAST with -outfmt 6, "
+    "graphs as GraphML or as a list of edges, and matrices as csv",
     r'[\[{]\s*["{\[]': "a JSON file; write graphs as GraphML or as a list of edges, and matrices as csv",
+    r"(di)?graph\s+(\w+\s*)?\{": "a DOT file; write the graph as GraphML or as a list of edges",
     r"(graph|Creator .*)\s*\[?$": "a GML file; write the graph as GraphML or as a list of edges",
     r"\*vertices\b": "a Pajek file; write the graph as GraphML or as a list of edges",
 }
 
 
 def _reject_other_text(path: Path, lines: list[str]) -> None:
-    head = next((line.strip() for line in lines if line.strip()), "")
+    head = "\n".join(lines).strip()
     for pattern, what in _OTHER_TEXT.items():
-        if re.match(pattern, head, re.I):
+        if re.match(pattern, head, re.I | re.M):
             raise ProximityError(f"{short_path(path)} is {what}.")
 
 
@@ -219,13 +234,8 @@ def _format_of_contents(path: Path) -> Format:
     for form in formats().values():
         if form.magic is not None and start.startswith(form.magic):
             return form
-    if start.lstrip(b"\xef\xbb\xbf \r\n").startswith((b"<?xml", b"<graphml", b"<!DOCTYPE")):
-        if b"<graphml" in start:
-            return formats()["graphml"]
-        raise ProximityError(
-            f"{short_path(path)} is an XML file, and only GraphML is read. Write hits of BLAST with -outfmt 6, and "
-            "graphs as GraphML or as a list of edges."
-        )
+    if b"<graphml" in start:
+        return formats()["graphml"]
     if b"\0" in start and not start.startswith((*PACKED, b"\xff\xfe", b"\xfe\xff")):
         raise unknown_ending(path)
     return formats()["csv"]

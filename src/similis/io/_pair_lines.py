@@ -59,9 +59,13 @@ _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
     "q. start": "qstart",
     "q. end": "qend",
     "dist": "distance",
+    "target name": "target",
+    "query name": "query",
 }
-_KNOWN_HITS = {"bitscore", "evalue", "pident", "fident"}
+_KNOWN_HITS = {"bitscore", "evalue", "pident", "fident", "alnsize1"}
+_HMMER = re.compile(r"#\s*target name\s.*\squery name\s")  # of HMMER and Infernal
 _QUERY = re.compile(rb"^# Query:[ \t]*(\S+)", re.M)
+_WORD = re.compile(r"\S+")
 _FRACTION = re.compile(r"\d+/\d+")
 _EDGE_DATA = re.compile(r"(.+?)\s*\{(.*)\}\s*")  # of NetworkX: a b {'weight': 0.5}
 _ATTRIBUTE = re.compile(r"'([^']*)': ([^,]+)")
@@ -74,11 +78,12 @@ class Layout(NamedTuple):
     n_header: int  # lines of the header
     score: str  # canonical name
     form: str | None  # format that the columns show
+    n_unnamed: int = 0  # columns of numbers without names of which the first was taken
 
 
 def is_pair_list(lines: list[str], *, square: bool) -> bool:
     """Tell whether the first lines of a text file are pairs of ids with numbers, rather than rows of a matrix."""
-    if any(line.startswith(("# Fields:", "# target name ")) for line in lines):
+    if any(line.startswith("# Fields:") or _HMMER.match(line) for line in lines):
         return True
     body = [line for line in lines if line.strip() and not line.startswith("#")]
     if not body:
@@ -148,6 +153,8 @@ def _canonical(name: str) -> str:
 
 def _split(lines: Iterable[str], mark: str) -> list[list[str]]:
     rows = list(_reader(lines, mark))
+    if len(rows) > 1 and len(rows[0]) == len(rows[1]) - 1 and _is_header(rows[0]):
+        rows[0].insert(0, "")  # R writes no name above the names of the rows
     return rows if mark == "," else [list(map(decimal_point, row)) for row in rows]
 
 
@@ -189,7 +196,8 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
             names = _HITS + [str(j + 1) for j in range(len(_HITS), width)]
     known: list[str] = names or []
     if names is not None and len(names) != width:
-        raise ProximityError(f"{where}: {len(names)} columns are named, but the first line has {width} cells.")
+        title = "; if a title holds the delimiter, write the list with tabs" if len(names) < width else ""
+        raise ProximityError(f"{where}: {len(names)} columns are named, but the first line has {width} cells{title}.")
     if _KNOWN_HITS & set(known):
         form = HITS
     if {"distance", "shared-hashes"} <= set(known):
@@ -231,7 +239,8 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
     if s in (a, b):
         raise ProximityError(f"{where}: column {s + 1} holds ids and cannot be the score.")
     name = known[s] if names is not None and known[s] not in ("", "0") else f"column {s + 1}"
-    return Layout((a, b, s), int(is_header), name, form)
+    n_unnamed = len(free) if names is None and score is None and len(free) > 1 else 0
+    return Layout((a, b, s), int(is_header), name, form, n_unnamed)
 
 
 def _given_columns(
@@ -262,6 +271,8 @@ class _Lines:
         self.fields: list[str] | None = None  # names of the columns
         self.form: str | None = None
         self.caption: list[str] = []  # cells of the last comment with names of columns
+        self.above = ""  # comment in front of this one
+        self.mark: str | None = None  # delimiter that the comments show
         self.queries: list[str] = []
         self.has_edge_data = False
 
@@ -297,11 +308,12 @@ class _Lines:
             self.form = HITS
         elif comment.startswith("# Query:"):
             self.queries += comment[8:].split()[:1]
-        elif "target name" in comment and "query name" in comment:  # HMMER; names end with the first score
-            words = re.findall("target(?= name)|query(?= name)|accession|[tq]len|E-value|score", comment)
-            self.caption = words[: words.index("score") + 1] if "score" in words else []
+        elif _HMMER.match(self.above) and not comment.strip("#- \r\n"):  # dashes underline the names
+            self.caption = [self.above[word.start() : word.end()].strip("# \r\n") for word in _WORD.finditer(comment)]
+            self.mark = " "
         elif _names_pairs(cells := comment.strip("# \r\n").split("\t")):
             self.caption = cells
+        self.above = comment
 
 
 class _Index:
@@ -410,11 +422,13 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
                 raise ProximityError(f"{where} holds no pairs.")
             if "\0" in head[0]:
                 raise ProximityError(f"{where} is not a text file: it has NUL characters in line {lines.numbers[0]}.")
-            mark = mark or sniff_delimiter(head[0], blanks=True)
+            mark = mark or lines.mark or sniff_delimiter(head[0], blanks=True)
             rows = _split(head, mark)
-            fields, caption = lines.fields, lines.caption
-            if fields is None and 2 < len(caption) <= len(rows[0]):
-                fields = [*map(_canonical, caption), *map(str, range(len(caption) + 1, len(rows[0]) + 1))]
+            fields = lines.fields
+            if fields is None and 2 < len(lines.caption) <= len(rows[0]):
+                fields = list(map(_canonical, lines.caption))
+            if fields is not None and mark in "\t ":  # LAST names fewer columns than it writes; titles hold blanks
+                fields = [*fields, *map(str, range(len(fields) + 1, len(rows[0]) + 1))]
             layout = find_layout(where, rows, fields, pairs.options)
             pairs.use(layout, lines.form)
             del lines.numbers[: layout.n_header]

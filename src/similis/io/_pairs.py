@@ -157,6 +157,7 @@ class _Collected:
     score: str = ""  # name of the score column, canonical
     n_lines: int = 0
     n_missing: int = 0
+    n_unnamed: int = 0  # columns of numbers without names of which the first was taken
     index: tuple[defaultdict[str, int], ...] = ()  # number of every id: of rows, of columns
     parts: list[list[NDArray[Any]]] = field(default_factory=lambda: [[], [], []])  # rows, columns, values
 
@@ -167,7 +168,7 @@ class _Collected:
 
     def use(self, layout: Layout, form: str | None = None) -> None:
         """Set score and format."""
-        self.score = layout.score
+        self.score, self.n_unnamed = layout.score, layout.n_unnamed
         if self.form == "edge list" or layout.form not in (None, HITS):
             self.form = form or layout.form or self.form
 
@@ -186,10 +187,6 @@ class _Collected:
         if not known.all():
             self.n_missing += int(np.count_nonzero(~known))
             rows, columns, values = rows[known], columns[known], values[known]
-        if self.score == "evalue":
-            if len(values) and values.min() < 0:
-                raise ProximityError(f"{self.where}: E-values must not be negative. Got {values.min()}.")
-            values = np.log10(np.maximum(values, _LOWEST_EVALUE)) - np.log10(_LOWEST_EVALUE)
         self.parts[0].append(rows)
         self.parts[1].append(columns)
         self.parts[2].append(values)
@@ -198,11 +195,17 @@ class _Collected:
         """Aggregate the lines and fill in what they do not contain."""
         if not self.n_lines:
             raise ProximityError(f"{self.where} holds no pairs.")
+        if self.form == HITS:
+            self._drop_stars()
         ids, row_order = _sorted_ids(self.index[0])
         column_ids, column_order = (ids, row_order) if self.square else _sorted_ids(self.index[1])
         shape = len(ids), len(column_ids)
         rows, columns = (np.concatenate(self.parts.pop(0)) for _ in range(2))
         rows, columns, values = row_order[rows], column_order[columns], np.concatenate(self.parts.pop(0))
+        if self.score == "evalue":
+            if len(values) and values.min() < 0:
+                raise ProximityError(f"{self.where}: E-values must not be negative. Got {values.min()}.")
+            values = np.log10(np.maximum(values, _LOWEST_EVALUE)) - np.log10(_LOWEST_EVALUE)
         kind, reason = self._kind(given, rows == columns, values)
         aggregate = self.options.aggregate or ("min" if kind == "dissimilarity" else "max")
         n_listed, order = len(rows), _kernels.order_pairs(rows, columns, *shape)
@@ -238,6 +241,17 @@ class _Collected:
         P = proximity_in_file(self.where, dense, ids, kind, None, None if self.square else column_ids)
         object.__setattr__(P, "about", about)
         return P
+
+    def _drop_stars(self) -> None:
+        """Remove the subject `*` of lines for queries without hits; the queries stay."""
+        star = self.index[1].pop("*", None)
+        if star is None:
+            return
+        rows, columns, values = (np.concatenate(part) for part in self.parts)
+        listed = columns != star
+        self.n_lines -= int(np.count_nonzero(~listed))
+        rows, columns = (codes - (codes > star) * (side or self.square) for side, codes in enumerate((rows, columns)))
+        self.parts = [[rows[listed]], [columns[listed]], [values[listed]]]
 
     def _kind(self, given: Kind | None, own: NDArray[np.bool_], values: NDArray[Any]) -> tuple[Kind | None, str]:
         """Kind that is given, or that the name of the score states, or that the lines of the diagonal show; and why."""
@@ -285,9 +299,11 @@ class _Collected:
             return
         unit = "ordered pairs" if self.square else "pairs"
         kind = ", ".join(filter(None, (about["kind"], about["reason"])))
+        unnamed = f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
+        unnamed = unnamed if self.n_unnamed else ""
         words = [
             f"{self.form}, {self.n_lines} lines, {about['objects']} objects",
-            f"score {self.score}" + (f" ({kind})" if kind else ""),
+            f"score {self.score}" + (f" ({kind})" if kind else "") + unnamed,
             f"{about['pairs']} of {about['possible']} {unit} present, absent ones are {about['absent']}",
         ]
         if about["duplicates"]:

@@ -134,6 +134,15 @@ def _with_kind(
     """Dissimilarities, unless the diagonal or, without one, the numbers show identities in percent."""
     own = np.diagonal(values)
     kind: Kind = "dissimilarity"
+    if given != "similarity" and np.nanmin(values) == -1:  # other negative values are errors
+        undefined = values == -1
+        if not (values[~undefined] < 0).any():
+            warn_user(
+                f"{where}: {np.count_nonzero(undefined)} distances of -1, which PHYLIP writes where it cannot compute "
+                "one, are missing.",
+                InputWarning,
+            )
+            values[undefined] = np.nan
     if no_diagonal:  # fastANI and skani write a triangle of identities, absent ones as NA or 0
         known = values[np.tril_indices(len(values), -1)] if len(values) < 20_000 else values[-1, :-1]
         known = known[(known != 0) & ~np.isnan(known)]
@@ -195,7 +204,9 @@ def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
     values, is_lower = np.zeros((n, n)), counts in (lower, lower[:-1])
     for i, (number, cells) in enumerate(rows, is_lower and len(rows) < n):
         start = 0 if is_lower else n - len(cells)
-        numbers = [parse_number(cell, f"{where}, line {number}") for cell in cells]
+        numbers = [
+            np.nan if cell == "inf" else parse_number(cell, f"{where}, line {number}") for cell in cells
+        ]  # EMBOSS writes nan or inf where it cannot compute a distance
         values[i, start : start + len(numbers)] = numbers
         if counts != square:
             values[start : start + len(numbers), i] = numbers
@@ -206,11 +217,12 @@ def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, 
     """Line number, name and numbers of every row; a row may continue on further lines."""
     rows: list[tuple[int, str, list[str]]] = []
     lower = bool(body) and len(body[0][1].split()) == 1
+    has_tabs = any("\t" in text for _, text in body)
     for line, text in body:
         if len(body) > n and rows and len(rows[-1][2]) < (len(rows) - 1 if lower else n):
             rows[-1][2].extend(text.split())
             continue
-        if "\t" in text:
+        if has_tabs:  # the first row of a triangle has none
             name, _, rest = text.partition("\t")
         elif strict:
             name, rest = text[:_STRICT], text[_STRICT:]

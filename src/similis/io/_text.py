@@ -101,8 +101,25 @@ def matrix_of_rows(
     A column called class or label holds the labels.
     """
     labels: list[str] = []
+    rows = _without_title(rows, comments)
     P = _numbers_of_rows(where, _without_labels(rows, labels), square, comments, has_header)
     return replace(P, labels=decode_labels(labels)) if labels else P
+
+
+def _without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines below those of a spreadsheet that have a text in their first cell alone, or nothing."""
+    above: list[tuple[int, list[str]]] = []
+    for line, cells in islice(rows, 20):
+        above.append((line, cells))
+        filled = [cell for cell in cells if cell.strip()]
+        if len(filled) > 1:
+            titles = [first for _, (first, *_) in above[:-1]]
+            is_header = not cells[0].strip() or not any(map(is_number, filled))
+            if len(filled) > 2 and is_header and not all(map(is_number, titles)):
+                comments += titles
+                above = above[-1:]
+            break
+    yield from chain(above, rows)
 
 
 def _without_labels(rows: Iterator[tuple[int, list[str]]], labels: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -181,7 +198,8 @@ def _numbers_of_rows(
             return proximity_in_file(where, np.hstack([np.full((width, 1), np.nan), rest]), kind=kind)
     if width == 1:
         raise ProximityError(
-            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."
+            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object. "
+            "Begin the lines of a title with #."
         )
     if ids_only:
         return proximity_in_file(where, values, ids=ids, kind=kind)
