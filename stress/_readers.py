@@ -27,12 +27,13 @@ from scipy import sparse
 
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
-from similis.io import _pair_lines, align_labels, read_labels, read_objects, read_pairs
+from similis.io import _containers, _pair_lines, align_labels, read_labels, read_objects, read_pairs
 from similis.report import make_report
 from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
 
 LIMIT = 2**24  # what a file may unpack to here
+_containers._HDF5_SECONDS = 5.0  # endless files come often
 SPARSE = sparse.csc_array(np.array([[0, 1.0], [1.0, 0]]))
 
 
@@ -70,6 +71,10 @@ def _toy():
     rng = np.random.default_rng(0)
     S = rng.normal(size=(4, 4)).round(2)
     return Proximity(S + S.T, ids=["a", "b c", "é", "d"], kind="similarity", labels=["x", "y", "x", "y"])
+
+
+def _sparse_toy():
+    return Proximity(sparse.csr_array(SPARSE), ids=["a", "b"], kind="dissimilarity")
 
 
 def _written(name, P=None):
@@ -242,12 +247,27 @@ def _mat(version="5", packed=False, **arrays):
     return buffer.getvalue()
 
 
-def _hdf5(**arrays):
+def _hdf5(*, chunks=None, version="earliest", **arrays):
     buffer = io.BytesIO()
-    with h5py.File(buffer, "w") as file:
+    with h5py.File(buffer, "w", libver=version) as file:
         for name, values in arrays.items():
-            file[name] = values
+            if name == "D" and chunks is not None:
+                more = {"maxshape": (None, None), "compression": "gzip"}
+                file.create_dataset(name, data=values, chunks=(chunks, chunks), **more)
+            else:
+                file[name] = values
     return buffer.getvalue()
+
+
+def _mat73():
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", userblock_size=512) as file:
+        file["D"] = np.eye(3)
+        file["D"].attrs["MATLAB_class"] = np.bytes_("double")
+        cells = [file.create_dataset(f"#refs#/{name}", data=np.array([[ord(name)]], "u2")).ref for name in "abc"]
+        file.create_dataset("ids", data=np.array([cells], h5py.ref_dtype), dtype=h5py.ref_dtype)
+        file["ids"].attrs["MATLAB_class"] = np.bytes_("cell")
+    return b"MATLAB 7.3" + buffer.getvalue()[10:]
 
 
 def _xlsx():
@@ -316,9 +336,17 @@ def library_readers(folder):
             folder,
             "m.h5",
             matrix("m.h5"),
-            seeds=[_hdf5(D=np.eye(3), ids=["a", "b", "c"]), _hdf5(d=np.arange(3.0), labels=[1, 1, 2])],
+            seeds=[
+                _hdf5(D=np.eye(3), ids=["a", "b", "c"]),
+                _hdf5(d=np.arange(3.0), labels=[1, 1, 2]),
+                _hdf5(D=np.eye(9), chunks=2),
+                _hdf5(D=np.eye(9), chunks=2, ids=list("abcdefghi"), version="latest"),
+            ],
         ),
-        "h5ad": Reader(folder, "m.h5ad", matrix("m.h5ad"), seeds=[h5ad["m.h5ad"]]),
+        "matlab, version 7.3": Reader(folder, "h.mat", matrix("h.mat"), seeds=[_mat73()]),
+        "h5ad": Reader(
+            folder, "m.h5ad", matrix("m.h5ad"), seeds=[h5ad["m.h5ad"], _written("s.h5ad", _sparse_toy())["s.h5ad"]]
+        ),
         "excel": Reader(folder, "m.xlsx", matrix("m.xlsx"), seeds=[_xlsx()]),
         "feather pairs": Reader(folder, "m.feather", matrix("m.feather"), seeds=[pairs.getvalue()]),
     }
@@ -456,7 +484,8 @@ NAMES = (
     "pairs in small blocks|pairs, any shape|"
     "pairs inside bzip2|triangle|phylip|lsmat inside a qza|qza|csv.xz|"
     "matlab|matlab, version 4|condensed vector|condensed text|"
-    "matrix market|matrix market inside gzip|bombs|graphml|hdf5|h5ad|excel|feather pairs|npy|npy, mapped|"
+    "matrix market|matrix market inside gzip|bombs|graphml|hdf5|matlab, version 7.3|h5ad|excel|feather pairs|"
+    "npy|npy, mapped|"
     "sidecar of an npy|npz|array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|"
     "zarr metadata, format 2|objects|objects in JSON|model|description inside a model|array inside a model|"
     "card of a model|results|results.gz|results, and their report|journal|lines of a journal"

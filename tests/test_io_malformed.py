@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from similis import Proximity, ProximityError, read_proximity, write_proximity
+from similis.io import _containers
 
 FUZZ = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -386,3 +387,48 @@ def test_arbitrary_text_raises_nothing_else(stage, text, square):
     path = stage[0] / "t.csv"
     path.write_bytes(text.encode())
     read_if_good(path, square=square)
+
+
+def _hdf5(h5py, **options):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", libver="latest") as file:
+        file.create_dataset("D", data=np.eye(3), **options)
+        file["ids"] = ["a", "b", "c"]
+    return bytearray(buffer.getvalue())
+
+
+def test_damaged_hdf5(tmp_path, monkeypatch):
+    """Files that HDF5 2.0 reads in an endless loop, that crash it, or that fill the memory."""
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(_containers, "_HDF5_SECONDS", 2.0)
+    endless, crash, large = _hdf5(h5py), _hdf5(h5py, chunks=(2, 2), maxshape=(None, None)), _hdf5(h5py)
+    endless[endless.index(b"GCOL") + 97] = 0  # less free space in the heap of texts: what follows has size 0
+    crash[crash.index(b"BTHD") + 20] ^= 255  # in the chunk index
+    address = large.index(b"GCOL").to_bytes(8, "little")
+    large[large.index(address) - 1] = 0x20  # length of the first text: 512 MB
+    for name, content in {"endless.h5": endless, "crash.h5": crash, "large.h5": large}.items():
+        (tmp_path / name).write_bytes(content)
+        refused(tmp_path / name, "is damaged: reading it with HDF5|is not a readable HDF5 file", max_bytes=2**24)
+
+
+@pytest.mark.parametrize("program", ["", "/nowhere/python", "/bin/sh"])
+def test_hdf5_is_read_without_an_interpreter(tmp_path, monkeypatch, program):
+    """The check of a file needs a program that runs scripts; without one the file is read directly."""
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "m.h5").write_bytes(_hdf5(h5py))
+    monkeypatch.setattr("sys.executable", program)
+    assert read_proximity(tmp_path / "m.h5").ids == ("a", "b", "c")
+
+
+def test_cells_of_matlab_are_not_searched_for_by_name(tmp_path, monkeypatch):
+    """HDF5 finds the name of the target of a reference by a search of the whole file."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "m.mat", "w", userblock_size=512) as file:
+        file["D"] = np.eye(3)
+        cells = [file.create_dataset(f"#refs#/{name}", data=[[ord(name)]]).ref for name in "abc"]
+        file.create_dataset("ids", data=np.array([cells], dtype=h5py.ref_dtype), dtype=h5py.ref_dtype)
+    content = bytearray((tmp_path / "m.mat").read_bytes())
+    content[:10] = b"MATLAB 7.3"
+    (tmp_path / "m.mat").write_bytes(content)
+    monkeypatch.setattr(h5py.Dataset, "name", property(lambda item: pytest.fail("the name was searched for")))
+    assert read_proximity(tmp_path / "m.mat").ids == ("a", "b", "c")

@@ -6,7 +6,10 @@ array is read, and nothing outside the file is followed.
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import warnings
 import zipfile
 import zlib
@@ -38,6 +41,7 @@ _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "samp
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
 _VECTORS = (*_IDS, *_LABELS)
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
+_HDF5_SECONDS = 20.0  # for one step of reading, of at most a few megabytes
 
 
 def _last(name: str) -> str:
@@ -204,6 +208,7 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
     """Read an AnnData file (a matrix of ``obsp``), a MATLAB file of version 7.3, or the matrix of any HDF5 file."""
     h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
     where, max_bytes = short_path(path), options.max_bytes
+    _check_hdf5(path, where, max_bytes)
     with parse_errors(where, "HDF5 file"), h5py.File(path, "r") as file:
         if "obsp" in file and "obs" in file:
             return _read_anndata(h5py, file, where, options)
@@ -235,6 +240,25 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
         return _make(where, chosen, values, texts, options.square)
 
 
+def _check_hdf5(path: Path, where: str, max_bytes: int) -> None:
+    """Let another process read the file first: the HDF5 library crashes or never returns on some damaged files."""
+    if getattr(sys, "frozen", False) or "python" not in Path(sys.executable or "").name.lower():
+        return  # the program does not run scripts
+    script = str(Path(__file__).with_name("_hdf5_check.py"))
+    command = [sys.executable, "-I", script, os.path.abspath(path), str(_HDF5_SECONDS), str(max_bytes)]
+    try:
+        done = subprocess.run(
+            [*command, *filter(os.path.isabs, sys.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+    if done.returncode and done.stdout:
+        raise ProximityError(f"{where} is damaged: reading it with HDF5 crashes, does not end or fills the memory.")
+
+
 def _matlab_class(item: Any) -> str:
     name = item.attrs.get("MATLAB_class", b"")
     return name.decode() if isinstance(name, bytes) else str(name)
@@ -246,7 +270,9 @@ def _array(h5py: Any, item: Any, where: str, max_bytes: int) -> NDArray[Any]:
         raise ProximityError(f"{where}: {quote_short(item.name)} must be an array. Got a group.")
     if item.is_virtual or item.external:
         raise ProximityError(f"{where}: the array {quote_short(item.name)} is stored in another file.")
-    _check_size(where, item.name, item.size * max(item.dtype.itemsize, 8), max_bytes)
+    size = item.size * max(item.dtype.itemsize, 8)
+    if size > max_bytes:  # the name of a cell of MATLAB is known only after a search of the whole file
+        _check_size(where, item.name, size, max_bytes)
     return np.asarray(item[()])
 
 
