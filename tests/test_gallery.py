@@ -45,6 +45,15 @@ def test_pages_are_made_of_their_results(build):
     assert (GALLERY / "index.md").read_text() == build.index_text(problems.PAGES, found)
 
 
+def test_problems_have_labels_objects_and_groups(build):
+    _, problems = build
+    for page in problems.PAGES.values():
+        if not page.data:  # bundled
+            y, measures, groups = page.problem()
+            assert {len(objects) for objects, _ in measures.values()} == {len(y)}
+            assert groups is None or len(groups) == len(y)
+
+
 @pytest.mark.slow
 def test_facts_of_a_page_can_be_had_again(build):
     _, problems = build

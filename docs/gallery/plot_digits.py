@@ -3,9 +3,9 @@ Digits: distances between images
 ================================
 
 150 handwritten digits of 8 x 8 pixels, 15 of each, drawn with a fixed seed from scikit-learn's set. Distances between
-pixels are compared with distances that let ink move: the earth mover's distance and its greedy variant read an image as
-weighted points; the pyramid match counts ink in common squares of growing size; dynamic time warping compares the ink
-of columns and rows. Needs ``pip install 'similis[transport,report]'``.
+pixels are compared with distances that allow ink to move: the earth mover's distance and its greedy variant read an
+image as weighted points; the pyramid match counts ink in common squares of growing size; dynamic time warping compares
+the ink of columns and rows. Needs ``pip install 'similis[transport,report]'``.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ rng = np.random.default_rng(0)
 some = np.sort(np.concatenate([rng.choice(np.flatnonzero(target == g), 15, False) for g in range(10)]))
 X, digit = images[some], target[some].astype(str)
 
-# An image as weighted points: the positions with ink, and how much.
+# An image as weighted points: the pixels with ink, weighted by the amount of ink.
 grid = np.stack(np.meshgrid(range(8), range(8), indexing="ij"), axis=-1).reshape(64, 2).astype(float)
 ink = [(grid[x > 0], x[x > 0]) for x in X]
 
@@ -33,8 +33,10 @@ axes[0].set_axis_off()
 axes[0].set_title("some of the images")
 EmbeddingDisplay.from_proximity(euclidean, digit, kind="dissimilarity", ax=axes[1])
 axes[1].set_title("Euclidean distance")
+axes[1].get_legend().remove()
 EmbeddingDisplay.from_proximity(earth_mover, digit, kind="dissimilarity", ax=axes[2])
 axes[2].set_title("earth mover's distance")
+axes[2].get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
 # .. results: python docs/gallery/build.py

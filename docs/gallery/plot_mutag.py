@@ -1,10 +1,10 @@
 """
-Molecules: how far must one look?
+Molecules: neighborhoods of atoms
 =================================
 
 188 nitro compounds as graphs of atoms and bonds; the class is whether they cause mutations in bacteria. The
 Weisfeiler-Lehman similarity counts common neighborhoods up to a radius: radius 0 compares how many atoms of each kind
-there are, and each further step looks one bond farther.
+there are, and each further step extends the neighborhoods by one bond.
 """
 
 # %%
@@ -42,10 +42,9 @@ ax.set_title("mean error, %")
 # %%
 # Use svm-kernel(clip) with radius 1: expect an error of 14.2 % on new objects of this kind (95 % interval 8.4 % to
 # 20.0 %). The differences to kri-knn(clip) with radius 1, kri-knn(clip) with radius 3, kri-knn(clip) with radius 3
-# and bonds and 8 more are not significant on these objects. Of the other methods, 13 are possibly worse. Without a
-# significant difference, knn with radius 5 is much faster to fit (0.0028 s instead of 0.15 s). The best error with
-# each other measure: radius 3 (15.1 %), radius 3 and bonds (16.4 %), radius 5 (17.4 %), atoms (20.1 %). The best of
-# many pairs is chosen on the splits that estimate its error, so its error is optimistic.
+# and bonds and 8 more are not significant on these objects. Of the other methods, 13 are possibly worse. The best
+# error with each other measure: radius 3 (15.1 %), radius 3 and bonds (16.4 %), radius 5 (17.4 %), atoms (20.1 %).
+# The best of many pairs is chosen on the splits that estimate its error, so its error is optimistic.
 
 # %%
 # .. end of results

@@ -28,7 +28,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 MatrixDisplay.from_proximity(S, kind, ax=axes[0])
 axes[0].set_title("local alignment")
 MatrixDisplay.from_proximity(overlap.astype(float), kind, ax=axes[1])
-axes[1].set_title(f"shared runs of 16 letters: {n_groups} groups")
+axes[1].set_title(f"overlap: {n_groups} groups")
 
 # %%
 # Most sequences that are not promoters overlap others of their class: they were cut from one long piece of DNA. With
@@ -80,8 +80,7 @@ ax.set_title("mean error, %")
 # %%
 # Use svm-kernel(clip) with same position: expect an error of 9.7 % on new objects of this kind (95 % interval 2.2 %
 # to 17.2 %). The differences to svm-kernel(clip) with weighted edit, knn with local alignment, knn with E-value and 1
-# more are not significant on these groups. Of the other methods, 10 are clearly worse and 15 are possibly worse.
-# Without a significant difference, knn with local alignment is much faster to fit (0.0026 s instead of 0.029 s). The
+# more are not significant on these groups. Of the other methods, 10 are clearly worse and 15 are possibly worse. The
 # best error with each other measure: weighted edit (13.0 %), local alignment (14.7 %), E-value (14.7 %), edit (18.6
 # %), global alignment (18.6 %). The best of many pairs is chosen on the splits that estimate its error, so its error
 # is optimistic.

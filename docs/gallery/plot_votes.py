@@ -1,6 +1,6 @@
 """
-Votes: which measure suits categories?
-======================================
+Votes: measures for categorical data
+====================================
 
 16 votes of 435 members of the US House of Representatives in 1984, each "y", "n" or "?". The class is the party. Four
 measures are compared: the number of agreements; the value difference, which is fitted to labels; Lin's similarity, in

@@ -105,7 +105,7 @@ def votes():
 
 def morse():
     bunch = load_benchmark("morse")
-    kinds = {1: "dots only", 2: "more dots", 3: "as many", 4: "more dashes", 5: "dashes only"}
+    kinds = {1: "dots only", 2: "more dots", 3: "as many of both", 4: "more dashes", 5: "dashes only"}
     return (
         np.array([kinds[int(k) + 1] for k in bunch.target]),
         {
@@ -179,14 +179,18 @@ def texts():
         for k in np.sort(rng.choice(len(chosen), min(50, len(chosen)), replace=False)):
             X.append(chosen[k])
             y.append(module.__name__.partition(".")[2])
-    return np.array(y), {
-        "zlib": (X, Compression()),
-        "conditional zlib": (X, Compression(conditional=True)),
-        "bz2": (X, Compression(codec="bz2")),
-        "words": (X, TfidfCosine()),
-        "stretches of letters": (X, TfidfCosine(analyzer="char_wb", ngram_range=(2, 4))),
-        "edit": (X, Edit(normalize=True)),
-    }
+    return (
+        np.array(y),
+        {
+            "zlib": (X, Compression()),
+            "conditional zlib": (X, Compression(conditional=True)),
+            "bz2": (X, Compression(codec="bz2")),
+            "words": (X, TfidfCosine()),
+            "stretches of letters": (X, TfidfCosine(analyzer="char_wb", ngram_range=(2, 4))),
+            "edit": (X, Edit(normalize=True)),
+        },
+        None,
+    )
 
 
 PAGES = {
