@@ -66,18 +66,20 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
 # The summary.
 
 _INTRODUCTION = """\
-`scripts/reproduce all` runs the experiments of the five papers again, as far as their data can be had. Data, protocols,
-grids and numbers of runs are the papers'; where a paper is silent, its page says what was done. Every run is in
-`papers/results/*.json`, every figure beside the printed one in a csv file per paper, counts by table in `counts.csv`. A
-run draws its random numbers from its problem's name and its own number, so that any run can be repeated alone.
-`scripts/reproduce chen2010:fig3.1` draws a figure with the printed values that can be read; `--list` names all."""
+`scripts/reproduce all` repeats the experiments of the five papers whose data are available, with the data, protocols,
+grids and numbers of runs of the papers. The page of a paper describes the choices that the paper leaves open. The table
+counts the published numbers: those that the repeated experiments agree with, those where our error is lower (ours
+better) or higher (ours worse), and those without a comparison. `papers/results/*.json` has every run, a csv file per
+paper every number beside the published one, `counts.csv` the counts by table. Each run has its own random seed and can
+be repeated alone. `scripts/reproduce chen2010:fig3.1` draws a figure; `--list` lists all tables and figures."""
 _CAUTION = """\
-The rule was fixed before the runs, except for leave-one-out (tables 6.9 and 6.10 of cazzanti2007), changed once after a
-first look, and *cannot be judged*, added for version 2. A figure that is better by more than the rule allows is a
-difference too. Among more than a thousand comparisons some differences are chance.
+The rule was fixed before the runs, with two exceptions: the part on leave-one-out (tables 6.9 and 6.10 of cazzanti2007)
+was changed once after the first results, and *cannot be judged* was added in version 2. A number that is better by more
+than the rule allows counts as a difference too. Among more than a thousand comparisons, some differences are due to
+chance.
 
-Where a paper leaves a detail open, the reading that fits its tables best was taken: for such a detail agreement is no
-independent evidence. An explanation that the paper does not state is called inferred, or a guess."""
+Where a paper leaves a detail open, the choice that fits its tables best was made; agreement is then no independent
+evidence for this detail. Explanations that a paper does not state are marked as inferred or as a guess."""
 
 
 def _index_page(by_paper: dict[str, list[Record]]) -> str:
@@ -92,8 +94,8 @@ def _index_page(by_paper: dict[str, list[Record]]) -> str:
             "",
             *_markdown_table(["paper", *_COUNTS], [*rows, ["all", *map(str, totals)]]),
             "",
-            "Every printed figure is in one of the columns; *not compared* are times, set-ups and data that cannot be "
-            "had.",
+            "Every published number is counted in one of the columns. *Not compared* are times, descriptions of the "
+            "set-up, and data that are not available.",
             "",
             *_floor_counts(by_paper.get("cazzanti2007", [])),
             "## The rule",
@@ -102,7 +104,7 @@ def _index_page(by_paper: dict[str, list[Record]]) -> str:
             "",
             _CAUTION,
             "",
-            "## Data that cannot be had, and the number of figures",
+            "## Data that are not available, and how many numbers need them",
             "",
             *(
                 f"* {', '.join(f'{name} ({n})' for name, n in absent.items() if MISSING[name] == why)}: {why}."
@@ -119,9 +121,9 @@ def _floor_counts(records: list[Record]) -> list[str]:
     if not found:
         return []
     return [
-        "Nearly all of the better figures are those of cazzanti2007, whose simulated tables carry an [error "
-        "floor](findings/floor.md) that the data they describe cannot produce. With the floor simulated, "
-        f"{found['agrees']} of {found.total()} figures agree, ours is better in {found['better']} and worse in "
+        "Nearly all numbers where ours is better belong to the simulated tables of cazzanti2007. Their errors contain "
+        "a constant [floor](findings/floor.md) that the described data cannot produce. With the floor simulated, "
+        f"{found['agrees']} of {found.total()} numbers agree, ours is better in {found['better']} and worse in "
         f"{found['worse']}; {found['cannot be judged']} cannot be judged.",
         "",
     ]
