@@ -170,6 +170,8 @@ HMMER = "# target name accession query name accession {}\n#----------- ---------
         ("t.csv", ",a,b,c,\na,0,1,2,\nb,1,0,3,\nc,2,3,0,\n", "1 2 3 0", None, IDS),
         ("p.mibs", "1\n0.5\t1\n0.25\t0.125\t1\n", "0.5 0.25 0.125 1", "similarity", ("i0", "i1", "i2")),
         ("p.mdist", "0\t1\t2\n1\t0\t3\n2\t3\t0\n", "1 2 3 0", "dissimilarity", ("i0", "i1", "i2")),
+        ("p.dist", "0\t1\t2\n1\t0\t3\n2\t3\t0\n", "1 2 3 0", "dissimilarity", ("i0", "i1", "i2")),
+        ("s.dist", "0\t0\t0\n1\t0\t0\n2\t3\t0\n", "1 2 3 0", "dissimilarity", ("i0", "i1", "i2")),
         (
             "p.kin0",
             "#FID1\tIID1\tFID2\tIID2\tKINSHIP\nf\ta\tf\tb\t0.1\nf\ta\tf\tc\t0.2\nf\tb\tf\tc\t0.3\n",
@@ -209,6 +211,13 @@ HMMER = "# target name accession query name accession {}\n#----------- ---------
             "similarity",
             IDS,
         ),
+        (  # of needleall -aformat score: names, length, score
+            "needle.out",
+            "a a 9 (7.5)\nb a 9 (5.0)\nc a 8 (-2)\nb b 9 (7.5)\nc b 9 (3.0)\nc c 9 (7.5)\n",
+            "5 -2 3 7.5",
+            "similarity",
+            IDS,
+        ),
         (
             "melt.txt",
             '"Var1" "Var2" "dist"\n"2" "b" "a" 1\n"3" "c" "a" 2\n"6" "c" "b" 3\n',
@@ -243,9 +252,16 @@ HMMER = "# target name accession query name accession {}\n#----------- ---------
 )
 def test_files_of_other_tools(tmp_path, name, text, values, kind, ids):
     (tmp_path / "p.mibs.id").write_text("f\ti0\nf\ti1\nf\ti2\n")
-    (tmp_path / "p.mdist.id").write_text("#FID\tIID\nf\ti0\nf\ti1\nf\ti2\n")
+    for stem in ("p.mdist", "p.dist", "s.dist"):
+        (tmp_path / f"{stem}.id").write_text("#FID\tIID\nf\ti0\nf\ti1\nf\ti2\n")
     (tmp_path / name).write_text(text)
     check(tmp_path / name, ids=ids, kind=kind, values=triangle(values))
+
+
+def test_triangle_of_plink(tmp_path):
+    (tmp_path / "p.dist").write_text("1\n2\t4\n3\t5\t6\n")
+    (tmp_path / "p.dist.id").write_text("".join(f"f\ti{i}\n" for i in range(4)))
+    check(tmp_path / "p.dist", ids=("i0", "i1", "i2", "i3"), values=squareform([1, 2, 3, 4, 5, 6]))
 
 
 @pytest.mark.parametrize(
@@ -277,6 +293,7 @@ def test_malformed_named_triangle(tmp_path, text):
         ("# STOCKHOLM 1.0\n\na MKV\nb MKI\n//\n", "alignment.*distances"),
         ("#NEXUS\nBEGIN TREES;\n", "NEXUS file.*distances"),
         ("((a:1,b:2):1,c:3);\n", "tree.*distances"),
+        ("(\n(\na:1,\nb:2)\n:1,\nc:3);\n", "tree.*distances"),
         (
             "  \n  Table of similarity between sequences\n   a b\na 1 0\nb 0 1\n",
             "similarity table of PHYLIP.*distances",

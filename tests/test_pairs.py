@@ -453,6 +453,9 @@ def test_more_cells_than_names_in_the_fields(write):
     assert (P.about["score"], P.values[0, 1]) == ("bitscore", 40)
     with pytest.raises(ProximityError, match=r"4 columns are named, but the first line has 5 cells; .*with tabs"):
         quietly(write(text.replace("\t", ",")))
+    std = "% identity, length, mismatches, gap opens, q. start, q. end, s. start, s. end, evalue, bit score"
+    fasta = f"# Fields: query id, query length, subject id, subject length, {std}\n"  # FASTA 36 -m 8C: 12 cells
+    np.testing.assert_array_equal(quietly(write(fasta + HITS)).values, quietly(write(HITS)).values)
     with pytest.raises(ProximityError, match="4 columns are named, but the first line has 3 cells"):
         quietly(write("# Fields: query id, subject id, % identity, bit score\na\tb\t90\n"))
 

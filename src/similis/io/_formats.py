@@ -26,7 +26,7 @@ from similis.io._pairs import HITS_ENDINGS, read_pairs, write_pairs
 from similis.io._parquet import first_rows, read_parquet, write_parquet
 from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_phylip
 from similis.io._proximity import Proximity, quote_short
-from similis.io._text import PACKED, TEXT_PACKERS, open_text, read_csv
+from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv
 from similis.io._zarr import read_zarr
 
 __all__ = ["Format", "find_format", "format_of_name", "formats", "unknown_ending"]
@@ -193,6 +193,8 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
             return known["phylip"]
         if is_pair_list(lines, square=options.square):
             return known["pairs"]
+        if form.name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
+            return known["csv"]  # of PLINK
     return form
 
 
@@ -208,7 +210,7 @@ _OTHER_TEXT = {  # kinds of text that are recognized to tell what to write inste
     "write a table of the sequences and name a --measure",
     r"CLUSTAL.*sequence alignment|# STOCKHOLM": f"an alignment; {_DISTANCES}",
     r"#NEXUS": f"a NEXUS file; {_DISTANCES}",
-    r"\(.*\)[^()]*;\s*$": f"a tree; {_DISTANCES}",
+    r"\(\s*\n|\(.*\)[^()]*;\s*$": f"a tree; {_DISTANCES}",
     r"Table of similarity between sequences": "a similarity table of PHYLIP; write its distances instead",
     r"<(?!na>)[?!]?[a-z]": "an XML or HTML file, of which only GraphML is read; write hits of BLAST with -outfmt 6, "
     "graphs as GraphML or as a list of edges, and matrices as csv",

@@ -68,6 +68,7 @@ _QUERY = re.compile(rb"^# Query:[ \t]*(\S+)", re.M)
 _WORD = re.compile(r"\S+")
 _FRACTION = re.compile(r"\d+/\d+")
 _EDGE_DATA = re.compile(r"(.+?)\s*\{(.*)\}\s*")  # of NetworkX: a b {'weight': 0.5}
+_EMBOSS_SCORE = re.compile(r"(\S+\s+\S+\s+\d+\s+)\((-?[\d.]+)\)\s*")
 _ATTRIBUTE = re.compile(r"'([^']*)': ([^,]+)")
 
 
@@ -88,7 +89,7 @@ def is_pair_list(lines: list[str], *, square: bool) -> bool:
     body = [line for line in lines if line.strip() and not line.startswith("#")]
     if not body:
         return False
-    if _EDGE_DATA.fullmatch(body[0]):
+    if _EDGE_DATA.fullmatch(body[0]) or _EMBOSS_SCORE.fullmatch(body[0]):
         return True
     try:
         rows = _split(body, sniff_delimiter(body[0], blanks=True))
@@ -274,7 +275,7 @@ class _Lines:
         self.above = ""  # comment in front of this one
         self.mark: str | None = None  # delimiter that the comments show
         self.queries: list[str] = []
-        self.has_edge_data = False
+        self.is_rewritten = False  # lines of NetworkX or EMBOSS
 
     def decode(self, blocks: Iterable[bytes]) -> Iterator[str]:
         """Yield the lines of blocks of text."""
@@ -298,8 +299,11 @@ class _Lines:
                 self.numbers.append(self.counter)
                 if line.rstrip().endswith("}") and (edge := _EDGE_DATA.fullmatch(line)):
                     data = dict(_ATTRIBUTE.findall(edge[2]))
-                    self.has_edge_data, self.fields = True, self.fields or ["source", "target", *data]
+                    self.is_rewritten, self.fields = True, self.fields or ["source", "target", *data]
                     line = " ".join([edge[1], *(data.get(name, "nan") for name in self.fields[2:])])
+                elif line.rstrip().endswith(")") and (edge := _EMBOSS_SCORE.fullmatch(line)):
+                    self.is_rewritten, self.fields, self.form = True, "query subject length score".split(), HITS
+                    line = edge[1] + edge[2]
                 yield line.rstrip("\r\n")
 
     def _note(self, comment: str) -> None:
@@ -427,19 +431,21 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
             fields = lines.fields
             if fields is None and 2 < len(lines.caption) <= len(rows[0]):
                 fields = list(map(_canonical, lines.caption))
+            if fields is not None and len(fields) > len(rows[0]) >= len(_HITS):
+                fields = None  # FASTA writes the standard columns, whatever it names
             if fields is not None and mark in "\t ":  # LAST names fewer columns than it writes; titles hold blanks
                 fields = [*fields, *map(str, range(len(fields) + 1, len(rows[0]) + 1))]
             layout = find_layout(where, rows, fields, pairs.options)
             pairs.use(layout, lines.form)
             del lines.numbers[: layout.n_header]
 
-            if not lines.has_edge_data:
+            if not lines.is_rewritten:
                 plain = parser = _PlainParser(layout.places, mark, pairs.square)
             reader = _reader(chain(head[layout.n_header :], body), mark)
             while chunk := list(islice(reader, _CHUNK)):
                 pairs.add(*parse_rows(chunk, lines.numbers, layout.places, where, mark))
                 del lines.numbers[: len(chunk)]
-            if not lines.has_edge_data:
+            if not lines.is_rewritten:
                 parser.add_to(pairs)
         except csv.Error as error:
             raise ProximityError(f"{where}, line {lines.counter}: {error}.") from None

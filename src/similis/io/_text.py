@@ -84,7 +84,9 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
     if P.ids is None and P.square and beside.is_file():
         names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
         names = names[len(names) == P.n + 1 :]  # without a header
-        P = proximity_in_file(short_path(beside), P.values, names, P.kind or _PLINK.get(path.suffix.lower()))
+        kind = _PLINK.get(path.suffix.lower())
+        about = {"reason": "by the ending of its name"} if P.kind is None and kind else {}
+        P = proximity_in_file(short_path(beside), P.values, names, P.kind or kind, about=about)
     return P
 
 
