@@ -26,12 +26,12 @@ _MODULES = {
     "_maxent": "maxent_rates maxent_table maxent_nodes mixture_em",
     "_rank_one": "rank_one_positive ascend",
     "_perceptron": "perceptron",
-    "_margin": "margin_sums margin_pull margin_rows margin_sweep box_sweeps",
+    "_margin": "margin_sums margin_pull margin_rows margin_sweep margin_exchange box_sweeps",
     "_balanced": "balanced_sweeps",
     "_medoids": "nearest_two exchange_gains vertex_substitution eager_exchanges cluster_totals",
     # Consistency of an entry with the others, permutation tests of group differences, trees of a similarity forest
     "_triangles": "row_differences expected_from_neighbors pair_spreads",
-    "_permutations": "shuffle_rows group_sums permuted_products coarse_products",
+    "_permutations": "shuffle_rows group_sums permuted_products round_rows coarse_products",
     "_forest": "grow_tree",
     "_pair_lists": "parse_pairs number_ids insert_hashes order_pairs reverse_places",  # lists of pairs in text
 }

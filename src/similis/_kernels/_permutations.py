@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from similis._kernels._jit import kernel
 
 SUMMANDS = 512
@@ -78,40 +80,64 @@ def permuted_products(A: Any, B: Any, orders: Any, symmetric: bool, out: Any) ->
 
 
 @kernel
-def coarse_products(A: Any, B: Any, orders: Any, symmetric: bool, rows: Any, some: Any, out: Any) -> None:
-    """Write the sums of :func:`permuted_products` for A in single precision and B in 16 or 32 bits, faster.
+def round_rows(A: Any, unit: float, symmetric: bool, rounded: Any, squares: Any) -> float:
+    """Write A as integers in this unit, with `symmetric` below the diagonal; return the norm of the rounding errors.
 
-    Row b of A holds rows 4 b to 4 b + 3 of the matrix, their entries in turn (zeros for rows after the last). The four
-    permuted rows of B are written to ``rows[0]`` in turn as well, so that one index fetches an entry of each:
-    ``rows[1]`` is the same array, read as items of four entries, and so is ``some[1]`` for ``some[0]``, an array of
-    `SUMMANDS` entries.
+    Row i goes to ``rounded[i // k, i % k]`` for k = ``rounded.shape[1]``; `squares` receives the sums of its squares.
     """
-    out[:] = 0.0
+    k, errors = rounded.shape[1], 0.0
+    for i in range(A.shape[0]):
+        row, whole = A[i, : i if symmetric else A.shape[0]], rounded[i // k, i % k]
+        factor, own, error = row.dtype.type(1.0 / unit), row.dtype.type(0), row.dtype.type(0)
+        for j in range(row.shape[0]):
+            x = row[j] * factor
+            nearest = np.rint(x)
+            whole[j] = np.int16(nearest)
+            own += row[j] * row[j]
+            error += (x - nearest) * (x - nearest)
+        squares[i] = own
+        errors += error
+    return unit * np.sqrt(errors)
+
+
+@kernel
+def coarse_products(A: Any, first: int, B: Any, orders: Any, symmetric: bool, rows: Any, some: Any, out: Any) -> None:
+    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2; both int16.
+
+    Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix, their entries in turn (zeros for rows after
+    the last and, with `symmetric`, on and above the diagonal). The eight permuted rows of B are written to ``rows[0]``
+    in turn as well, so that one index fetches an entry of each: ``rows[1]`` is the same array, read as items of eight
+    entries, and so is ``some[1]`` for ``some[0]``, whose length is the number of products that are added in 32 bits.
+    The conversions to int32 make the compiler multiply and add pairs in one instruction.
+    """
     n = B.shape[0]
-    zero = A[0, 0] - A[0, 0]
-    mixed, fours = rows
+    mixed, eights = rows
     entries, fetched = some
     for b in range(A.shape[0]):
-        i = 4 * b
-        end = min(i + 3, n) if symmetric else n
+        i = 8 * (first + b)
+        end = min(i + 7, n) if symmetric else n
         for p in range(orders.shape[0]):
             order = orders[p]
             b0, b1 = B[order[i]], B[order[min(i + 1, n - 1)]]
             b2, b3 = B[order[min(i + 2, n - 1)]], B[order[min(i + 3, n - 1)]]
+            b4, b5 = B[order[min(i + 4, n - 1)]], B[order[min(i + 5, n - 1)]]
+            b6, b7 = B[order[min(i + 6, n - 1)]], B[order[min(i + 7, n - 1)]]
             for j in range(n):
-                mixed[4 * j] = b0[j]
-                mixed[4 * j + 1] = b1[j]
-                mixed[4 * j + 2] = b2[j]
-                mixed[4 * j + 3] = b3[j]
-            total = 0.0
-            for first in range(0, end, SUMMANDS // 4):
-                last = min(first + SUMMANDS // 4, end)
-                index = order[first:last]
+                mixed[8 * j] = b0[j]
+                mixed[8 * j + 1] = b1[j]
+                mixed[8 * j + 2] = b2[j]
+                mixed[8 * j + 3] = b3[j]
+                mixed[8 * j + 4] = b4[j]
+                mixed[8 * j + 5] = b5[j]
+                mixed[8 * j + 6] = b6[j]
+                mixed[8 * j + 7] = b7[j]
+            for start in range(0, end, fetched.shape[0]):
+                stop = min(start + fetched.shape[0], end)
+                index = order[start:stop]
                 for j in range(index.shape[0]):
-                    fetched[j] = fours[index[j]]
-                values = A[b, 4 * first : 4 * last]
-                part = zero
+                    fetched[j] = eights[index[j]]
+                values = A[b, 8 * start : 8 * stop]
+                part = np.int32(0)
                 for j in range(values.shape[0]):
-                    part += values[j] * entries[j]
-                total += part
-            out[p] += 2.0 * total if symmetric else total
+                    part = np.int32(part + np.int32(values[j]) * np.int32(entries[j]))
+                out[p] += part

@@ -33,7 +33,9 @@ PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it
 SUMMANDS = 512  # entries that the kernels add in the precision of a matrix
 SINGLE = (SUMMANDS + 4) * 2.0**-24  # relative error of sums by the kernels in single precision
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
-COARSE = 1e-4  # largest error of a correlation from a matrix of 16-bit integers
+PRODUCTS = 256  # products of integers that are added in 32 bits
+LEVELS = 8191  # largest entry of the first matrix of a Mantel test as an integer
+BLOCKS_PER_STAGE = 8  # blocks of eight rows, after which permutations are left out that are decided
 _MEDIAN_STEPS, _MEDIAN_TOLERANCE = 1000, 1e-9  # Weiszfeld's iteration for a spatial median
 
 Codes = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
@@ -606,21 +608,60 @@ def _traces(M: Floats, Q: Floats, orders: Codes) -> Floats:
 
 def _correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
     """Return the correlation of the entries of A off the diagonal with those of B in each order."""
-    A, B = _standardized(A), _standardized(B)
+    n, A, B = len(A), _standardized(A), _standardized(B)
     if not (A.any() and B.any()):
         return np.full(len(orders), np.nan)
-    step = np.abs(B).max() / 32767
-    coarse, bound = np.rint(B / step).astype(np.int16), step / 2 * np.abs(A).sum()
-    if bound > COARSE:  # because of a few large entries
-        step, coarse, bound = 1.0, B.astype(np.float32), 0.0
+    (left_A, right_A, rest_A), (left_B, right_B, rest_B) = _margins(A), _margins(B)
+    # The margins of a matrix are orthogonal to the remainder of the other one; their products take n steps.
+    r = left_B[orders] @ ((n - 1) * left_A - right_A)
+    r += r if symmetric else right_B[orders] @ ((n - 1) * right_A - left_A)
+    r[0] = np.vdot(A, B)
+    undecided = 1 + _undecided(rest_A, rest_B, orders[1:], symmetric, r[1:], abs(r[0]))
+    r[undecided] = _products(A, B, orders[undecided], symmetric)
+    return r
 
-    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
-        if dtype == np.float64:
-            return _products(A, B, orders[rows], symmetric), np.zeros(1)
-        # The sum of the absolute products is at most 1, the product of the norms.
-        return step * _coarse_products(A, coarse, orders[rows], symmetric), np.full(1, SINGLE + bound)
 
-    return _all_statistics(evaluate)
+def _margins(A: Floats) -> tuple[Floats, Floats, Any]:
+    """Return effects of rows and of columns, and what they leave of the standardized A, in single precision."""
+    n, rows, columns = len(A), A.sum(axis=1), A.sum(axis=0)
+    # Least squares for the entries off the diagonal: rows and columns of the remainder have the sum 0.
+    left, right = (((n - 1) * x + y) / (n * (n - 2)) for x, y in [(rows, columns), (columns, rows)])
+    rest = A.astype(np.float32)
+    rest -= left.astype(np.float32)[:, None]
+    rest -= right.astype(np.float32)
+    np.fill_diagonal(rest, 0.0)
+    return left, right, rest
+
+
+def _undecided(A: Any, B: Any, orders: Codes, symmetric: bool, r: Floats, observed: float) -> Indices:
+    """Add the sums of :func:`_products` in 16-bit integers to r; return where |r| may be equal to `observed`.
+
+    Rows of A are multiplied from the last to the first. What is left of a sum is at most the product of the norms of
+    what is left of A and B (Cauchy and Schwarz). Orders with which |r| remains below `observed` leave it out.
+    """
+    n, sides = len(A), 1 + symmetric
+    lines, coarse_B = np.zeros((-(-n // 8), 8 * n), np.int16), np.empty((n, 1, n), np.int16)
+    unit_A, left_A, error_A = _round(A, LEVELS, symmetric, lines.reshape(-1, n, 8).transpose(0, 2, 1))
+    largest = np.add.reduceat(np.abs(lines), range(0, 8 * n, PRODUCTS), axis=1, dtype=np.int32).max()
+    unit_B, left_B, error_B = _round(B, min(32767, (2**31 - 1) // max(largest, 1)), False, coarse_B)
+    left_A, left_B = np.sqrt(sides * np.cumsum(left_A)), np.sqrt(np.cumsum(np.sort(left_B)[::-1]))
+    error_A *= np.sqrt(sides)
+    error = 2e-6 + 1.01 * (error_A * left_B[-1] + (left_A[-1] + error_A) * error_B)  # the first: float32
+    left = np.arange(len(orders))
+    for last in range(len(lines), 0, -BLOCKS_PER_STAGE):
+        first = max(last - BLOCKS_PER_STAGE, 0)
+        sums = _coarse_products(lines[first:last], first, coarse_B[:, 0], orders[left], symmetric)
+        r[left] += sides * unit_A * unit_B * sums
+        rest = left_A[8 * first - 1] * left_B[8 * first - 1] if first else 0.0
+        left = left[np.abs(r[left]) + rest + error >= (1 - ROUNDING) * observed]
+    return left[np.abs(r[left]) - error <= (1 + ROUNDING) * observed]
+
+
+def _round(A: Any, levels: int, symmetric: bool, rounded: Any) -> tuple[float, Floats, float]:
+    """Write A as integers up to `levels`; return the unit, the squared norms of the rows and that of the errors."""
+    squares = np.empty(len(A))
+    unit = float(max(A.max(), -A.min())) / levels or 1.0
+    return unit, squares, _kernels.round_rows(A, unit, symmetric, rounded, squares)
 
 
 def _known_correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
@@ -652,23 +693,14 @@ def _products(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
     return out
 
 
-def _coarse_products(A: Floats, B: Any, orders: Codes, symmetric: bool) -> Floats:
-    """Return the sums of :func:`_products` for B in 16 or 32 bits."""
-    n, out = len(A), np.empty(len(orders))
-    fours = np.zeros((-(-n // 4), n, 4), np.float32)  # rows 4 b to 4 b + 3, their entries in turn
-    for k in range(4):
-        rows = A[k::4]
-        fours[: len(rows), :, k] = rows
-    if symmetric:  # leave out the entries on and above the diagonal
-        for k in range(4):
-            fours[:, :, k][np.arange(n) >= 4 * np.arange(len(fours))[:, None] + k] = 0.0
-    lines = fours.reshape(len(fours), 4 * n)
-    item: Any = np.uint64 if B.itemsize == 2 else np.complex128
+def _coarse_products(lines: Any, first: int, B: Any, orders: Codes, symmetric: bool) -> Indices:
+    """Return sums of products of integers for each order, over blocks of eight rows from block `first` on."""
+    out = np.zeros(len(orders), np.int64)
 
     def work(rows: slice) -> None:
-        mixed, some = np.empty(4 * n, B.dtype), np.empty(SUMMANDS, B.dtype)
-        views = (mixed, mixed.view(item)), (some, some.view(item))
-        _kernels.coarse_products(lines, B, orders[rows], symmetric, *views, out[rows])
+        mixed, some = np.empty(8 * len(B), np.int16), np.empty(PRODUCTS, np.int16)
+        views = (mixed, mixed.view(np.complex128)), (some, some.view(np.complex128))
+        _kernels.coarse_products(lines, first, B, orders[rows], symmetric, *views, out[rows])
 
     _passes(work, len(orders))
     return out
