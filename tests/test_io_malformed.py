@@ -432,3 +432,19 @@ def test_cells_of_matlab_are_not_searched_for_by_name(tmp_path, monkeypatch):
     (tmp_path / "m.mat").write_bytes(content)
     monkeypatch.setattr(h5py.Dataset, "name", property(lambda item: pytest.fail("the name was searched for")))
     assert read_proximity(tmp_path / "m.mat").ids == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("case", ["soft link", "path"])
+def test_no_detour_to_another_hdf5_file(tmp_path, case):
+    """A link of the file, or the path that it gives for the ids, must not lead through a link to another file."""
+    h5py = pytest.importorskip("h5py")
+    for name in ("m.h5ad", "other.h5ad"):
+        write_proximity(tmp_path / name, Proximity(np.eye(2), ids=[name, "b"], kind="similarity"))
+    with h5py.File(tmp_path / "m.h5ad", "a") as file:
+        file["other"] = h5py.ExternalLink("other.h5ad", "/obs")
+        if case == "path":
+            file["obs"].attrs["_index"] = "/other/_index"
+        else:
+            del file["obs/_index"]
+            file["obs/_index"] = h5py.SoftLink("/other/_index")
+    refused(tmp_path / "m.h5ad", "_index' is a link")

@@ -277,11 +277,12 @@ def _array(h5py: Any, item: Any, where: str, max_bytes: int) -> NDArray[Any]:
 
 
 def _member(h5py: Any, group: Any, name: str, where: str) -> Any:
-    """Member of a group; links to other files are not followed."""
-    if name not in group and not isinstance(group.get(name, getlink=True, default=None), h5py.ExternalLink):
+    """Member of a group, which lies in the group itself: a soft link or a path could lead to another file."""
+    link = None if "/" in name else group.get(name, getlink=True, default=None)
+    if link is None and "/" not in name:
         raise ProximityError(f"{where}: {quote_short(group.name)} has no {quote_short(name)}.")
-    if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
-        raise ProximityError(f"{where}: {quote_short(name)} is a link to another file.")
+    if not isinstance(link, h5py.HardLink):
+        raise ProximityError(f"{where}: {quote_short(name)} is a link to another file or place.")
     return group[name]
 
 
