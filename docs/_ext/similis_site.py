@@ -111,6 +111,7 @@ def add_contents(app, name, text):
     elif name == "results/index":
         text[0] += contents("", [page for page in pages_of(source, "results") if not page.endswith("/index")])
     elif name == "api/index":
+        text[0] = re.sub(r"^\| `(similis\.\w+)`", r"| [`\1`](/api/generated/\1.rst)", text[0], flags=re.MULTILINE)
         text[0] += contents("", [f"/api/generated/{module}" for module in names_by_package()])
 
 

@@ -1,4 +1,4 @@
-"""Screenshots of a report for the README: report.png, its first screen, and report_matrix.png, the matrix in dark mode.
+"""Screenshot of a report for the README: report.png, its first screen.
 
     similis study --dataset votes --measure counting --method quick --splits 10 --save votes.json
     python docs/figures/report.py votes.json
@@ -18,7 +18,6 @@ from PIL import Image
 from similis import StudyResult
 
 HERE = Path(__file__).parent
-SHOTS = (("report.png", "light", "header", "#splits"), ("report_matrix.png", "dark", "#matrix", "#matrix"))
 WIDTH = 1180
 
 
@@ -30,14 +29,13 @@ def main(results):
         StudyResult.load(results).to_html(page_file)
         chromium = shutil.which(os.environ.get("SIMILIS_CHROMIUM", "chromium"))
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, scheme, first, last in SHOTS:
-            page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme=scheme)
-            page.goto(page_file.as_uri())
-            page.add_style_tag(content="nav { position: static !important }")
-            top = page.locator(first).bounding_box()["y"]
-            box = page.locator(last).bounding_box()
-            area = {"x": 0, "y": max(0, top - 10), "width": WIDTH, "height": box["y"] + box["height"] - top + 30}
-            shrink(page.screenshot(full_page=True, clip=area), HERE / name)
+        page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
+        page.goto(page_file.as_uri())
+        page.add_style_tag(content="nav { position: static !important }")
+        top = page.locator("header").bounding_box()["y"]
+        box = page.locator("#splits").bounding_box()
+        area = {"x": 0, "y": max(0, top - 10), "width": WIDTH, "height": box["y"] + box["height"] - top + 30}
+        shrink(page.screenshot(full_page=True, clip=area), HERE / "report.png")
         browser.close()
 
 

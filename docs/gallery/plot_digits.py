@@ -28,9 +28,10 @@ euclidean = Pairwise(Minkowski(p=2.0)).fit_transform(X)
 earth_mover = Pairwise(Wasserstein()).fit_transform(ink)
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained", width_ratios=[1, 1.6, 1.6])
-axes[0].imshow(np.block([[X[10 * i + j].reshape(8, 8) for j in (0, 5)] for i in range(5)]), cmap="gray_r")
+shown = [np.pad(X[digit == str(g)][0].reshape(8, 8), 1) for g in range(10)]
+axes[0].imshow(np.block([shown[i : i + 2] for i in range(0, 10, 2)]), cmap="gray_r")
 axes[0].set_axis_off()
-axes[0].set_title("some of the images")
+axes[0].set_title("one image per digit")
 EmbeddingDisplay.from_proximity(euclidean, digit, kind="dissimilarity", ax=axes[1])
 axes[1].set_title("Euclidean distance")
 axes[1].get_legend().remove()
