@@ -1,131 +1,198 @@
 """Measure how long each method takes on a split, and fit the coefficients that the estimate of a study uses.
 
-    python benchmarks/study_times.py                # about half an hour; writes src/similis/study/times.json
-    python benchmarks/study_times.py --method sbc   # this method again, the others as they are
-    python benchmarks/study_times.py --journal study_sizes/1000.journal study_sizes/2000.journal
+    python benchmarks/study_times.py                 # about 20 minutes of one core; it resumes, method by method
+    python benchmarks/study_times.py --more          # methods that run on request only, on the smaller problems
+    python benchmarks/study_times.py --fit           # writes src/similis/study/times.json
+    SIMILIS_DATA=... python benchmarks/study_times.py --check    # other data: expected and measured times
 
-Seconds of processor time, in one thread, for n training objects are fitted by a + b n + c n^2 + d n^3 (n in thousands)
-with coefficients that are not negative, by least squares of logarithms. The time of `majority`, which is that of
-reading and checking the matrix, is subtracted from the others. Methods that read objects are left out.
+Seconds of processor time, in one thread, for n training objects and G classes are fitted by
+(a + b n + c n^2 + d n^3) (G / 5)^e (n in thousands) with coefficients that are not negative. Methods of a study share
+decompositions, so that they take less time there than alone: all run in one study. Times depend on the data too; three
+kinds of matrices with overlapping classes are measured. The fit minimizes the deviance of the gamma distribution, whose
+expected values have the same mean as the measured ones, relative to each other, so that sums over methods agree.
 
-Methods of a study share decompositions, so that they take less time there than alone. With journals of full studies
-(of benchmarks/study_sizes.py, whose times are processor times) the coefficients are fitted to the times in them, and
-where these have fewer than two sizes, or below the smallest, to the earlier coefficients.
+For more objects than were measured, times grow as those of one fit without a search (benchmarks/bench_scale.py), or
+else by the earlier coefficients. The coefficients of methods that are not measured, as in regression, stay.
 """
 
 import argparse
 import json
-import multiprocessing
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
-from _measure import compact_json
-from scipy.optimize import least_squares, nnls
+from _measure import RESULTS, compact_json
+from scipy.optimize import least_squares
+from sklearn.metrics import euclidean_distances
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from similis.study import Study, find_method, list_methods
+from similis import Study, make_similarity
+from similis.datasets import has_dataset, load_benchmark, load_promoters, load_votes
+from similis.measures import Counting, Pairwise
+from similis.study import _evaluate, _plan, _run, list_methods
 from similis.study._estimate import base_name, machine_seconds
+from similis.study._methods import find_methods
 
-SIZES = (60, 120, 240, 500, 1000)
+KINDS = ("simulated", "laplace", "counting")
+PROBLEMS = [(kind, 120, G) for G in (2, 5) for kind in KINDS] + [("laplace", 120, 15), ("simulated", 120, 15)]
+PROBLEMS += [("counting", 300, 5), ("laplace", 300, 2), ("simulated", 300, 5), ("laplace", 1000, 5)]
+PROBLEMS += [("laplace", 300, 15), ("counting", 600, 5), ("simulated", 600, 2)]  # kind, objects, classes
+MEASURED = [("sonar", 208, 2), ("crabs", 200, 4), ("digits", 400, 10), ("pima", 768, 2), ("satimage", 1000, 6)]
+MEASURED += [("letter", 300, 25)]  # data set, objects, classes
 TARGET = Path(__file__).parents[1] / "src" / "similis" / "study" / "times.json"
-QUICK = 0.6  # seconds at the largest size
-LIMIT = 60.0  # seconds of a split; larger sizes of a method are left out when one takes a sixth of it
+CLASSES = 5  # of the times without the exponent
+QUICK = 0.6  # seconds at the largest size, below which a cube would be noise
+OLD_SIZES = (240, 500, 1000, 2000)  # where earlier coefficients are evaluated
+PROCESSOR = SimpleNamespace(perf_counter=time.process_time, monotonic=time.process_time, sleep=time.sleep)
 
 
 def main():
-    """Measure every method of the table and write the coefficients, after each method."""
+    """Measure studies into journals, fit the coefficients, or check them on other data."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--method", action="append", help="measure this method again and keep the others")
-    parser.add_argument("--journal", nargs="+", type=Path, help="take times from these journals")
+    parser.add_argument("--folder", type=Path, default=Path("study_times"), help="for the journals")
+    parser.add_argument("--more", action="store_true", help="measure methods that run on request only")
+    parser.add_argument("--fit", action="store_true", help="write the coefficients")
+    parser.add_argument("--check", action="store_true", help="compare expected and measured times on other data")
+    parser.add_argument("--journal", nargs="+", type=Path, default=[], help="fit also journals of study_sizes.py")
     options = parser.parse_args()
-    if options.journal:
-        renew(options.journal)
-        return
-    names = options.method or [method.name for method in list_methods(None) if method.reads != "objects"]
-    known = json.loads(TARGET.read_text()) if options.method else {"machine_seconds": machine_seconds(), "methods": {}}
-    speed = known["machine_seconds"] / machine_seconds()  # other methods may have been measured on another machine
-    checks = {n: measure_in_child("majority", n) for n in options.sizes}
-    for name in names:
-        found = []
-        for n in options.sizes:
-            seconds = measure_in_child(name, n)
-            if seconds is not None:
-                found.append((n, speed * max(seconds - 0.85 * checks[n], 0.05 * seconds)))
-            if seconds is None or seconds > LIMIT / 6:
-                break
-        print(name, *(f"{n}: {seconds:.3g} s" for n, seconds in found), flush=True)
-        if len(found) > 1:
-            known["methods"][name] = fit(found)
-            TARGET.write_text(compact_json(known))
+    options.folder.mkdir(exist_ok=True, parents=True)
+    with threadpool_limits(1):
+        if options.fit:
+            fit_all([*sorted(options.folder.glob("fit-*.journal")), *options.journal])
+        elif options.check:
+            check(options.folder)
+        else:
+            measure(options)
 
 
-def renew(paths):
-    """Fit the coefficients of the methods in journals again, in seconds of this machine."""
-    known, times = json.loads(TARGET.read_text()), {}
+def measure(options):
+    """Study every problem once."""
+    standard = find_methods("all", "classification")
+    slow = {"completion-svm", "full-kernel-svm"}
+    more = [m for m in list_methods() if m.reads != "objects" and m not in standard and m.name not in slow]
+    problems = [("laplace", 120, 2), ("laplace", 120, 10)] if options.more else PROBLEMS
+    for kind, n, n_classes in problems:
+        name = f"fit-{kind}-{n}-{n_classes}{'-more' * options.more}.journal"
+        run_timed(*problem(kind, n, n_classes), options.folder / name, more if options.more else standard)
+
+
+def run_timed(S, y, journal, methods, n_splits=1):
+    """Run or resume a study with processor times; the journal keeps the speed of the machine."""
+    if _run.time is not PROCESSOR:
+        for n_classes in (2, 3):  # imports and compiles
+            Study(methods, n_splits=1, n_jobs=1).run(*problem("laplace", 60, n_classes))
+        for module in (_evaluate, _plan, _run):
+            module.time = PROCESSOR
+    machine_seconds.cache_clear()
+    note = {"machine_seconds": machine_seconds()}
+    study = Study(methods, n_splits=n_splits, n_jobs=1, landmarks=None, race=False, journal=journal)
+    result = study.run(S, y, note=note)
+    used = sum(entry.fit_seconds + entry.predict_seconds for entry in result.entries.values()) / n_splits
+    print(f"{journal.stem}: {used:.1f} s, machine {note['machine_seconds']:.4f} s", flush=True)
+    return used
+
+
+def problem(kind, n, n_classes):
+    """Similarities of n objects in overlapping classes: indefinite, nearly positive definite, or of low rank."""
+    rng = np.random.default_rng([n, n_classes])
+    if kind == "simulated":
+        return make_similarity(n, n_classes, separation=1.2, indefinite=0.1, random_state=n + n_classes)
+    y = np.arange(n) % n_classes
+    if kind == "laplace":
+        X = rng.normal(size=(n, 6)) + 1.2 * rng.normal(size=(n_classes, 6))[y]
+        S = np.exp(-np.linalg.norm(X[:, None] - X, axis=2) / 2) + 0.02 * np.tri(n) * rng.normal(size=(n, n))
+        return np.clip((S + S.T) / 2, 0, None), y
+    values = rng.integers(3, size=(n_classes, 16))[y]
+    values = np.where(rng.random((n, 16)) < 0.5, rng.integers(3, size=(n, 16)), values)
+    return (values[:, None] == values).mean(axis=2), y
+
+
+def read_times(paths):
+    """Training objects, classes and seconds by method, and the median time of the machine's fixed computation."""
+    times, machine = {}, []
     for path in paths:
-        records = [json.loads(line) for line in path.read_text().splitlines()]
-        share = records[0]["protocol"]["test_size"]
+        header, *records = [json.loads(line) for line in path.read_text().splitlines()]
+        n_train = header["n"] - round(header["n"] * header["protocol"]["test_size"])
+        machine += [r["begin"]["machine_seconds"] for r in records if "machine_seconds" in r.get("begin", {})]
         for record in records:
-            if record.get("status") == "ok":
-                n = find_method(record["method"]).landmarks or round(len(record["predictions"]) * (1 - share) / share)
-                name = base_name(record["method"])
-                times.setdefault(name, {}).setdefault(n, []).append(sum(record["seconds"]))
-    speed = machine_seconds() / known["machine_seconds"]
-    known["machine_seconds"] = machine_seconds()
-    for name, coefficients in known["methods"].items():
-        new = [(n, float(np.median(seconds))) for n, seconds in sorted(times.get(name, {}).items())]
-        old = [
-            (n, speed * np.dot(coefficients, (n / 1000) ** np.arange(4)))
-            for n in SIZES
-            if len(new) < 2 or n < new[0][0]
-        ]
-        known["methods"][name] = fit(old + new)
-        print(name, *(f"{n}: {seconds:.3g} s" for n, seconds in old + new))
+            if record.get("status") == "ok" and record["split"] == 0:
+                point = n_train, len(header["classes"]), sum(record["seconds"])
+                times.setdefault(base_name(record["method"]), []).append(point)
+    return times, float(np.median(machine))
+
+
+def fit_all(paths):
+    """Fit the coefficients of the measured methods and write them, in seconds of the machine of the file."""
+    known, (times, machine) = json.loads(TARGET.read_text()), read_times(paths)
+    single = {item["name"]: item for item in json.loads((RESULTS / "scale_families.json").read_text())["items"]}
+    for name, found in times.items():
+        new = [(n, G, seconds * known["machine_seconds"] / machine) for n, G, seconds in found]
+        largest, _, longest = max(new)
+        if name in single:  # more objects: as fit and prediction without a search grow
+            sizes, fits, rows = (np.array(single[name][key]) for key in ("n", "fit_seconds", "row_seconds"))
+            logs = np.log(fits + sizes * rows)
+            growth = np.exp(logs - np.interp(np.log(largest), np.log(sizes), logs))
+            more = [(n, CLASSES, longest * factor) for n, factor in zip(sizes, growth) if n > 2 * largest]
+        else:
+            sizes = [n for n in OLD_SIZES if n > 2 * largest and name in known["methods"]]
+            more = [(n, CLASSES, np.dot(known["methods"][name][:4], (n / 1000) ** np.arange(4))) for n in sizes]
+        known["methods"][name] = fit(new + more)
+        print(name, *known["methods"][name])
     TARGET.write_text(compact_json(known))
 
 
-def measure_in_child(name, n_train):
-    """Processor time of one method on one split, in a process of its own; None if it fails or exceeds the limit."""
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=lambda: sender.send(measure(name, n_train)))
-    child.start()
-    sender.close()
-    child.join(2 * LIMIT)
-    child.kill()
-    try:
-        return receiver.recv() if receiver.poll() else None
-    except EOFError:
-        return None
-
-
-def measure(name, n_train):
-    """Processor time of one method on one split; the first run compiles and imports."""
-    with threadpool_limits(1):
-        Study(name, n_splits=1, n_jobs=1).run(*problem(name, 40))
-        start = time.process_time()
-        Study(name, n_splits=1, n_jobs=1).run(*problem(name, round(n_train / 0.8)))
-        return time.process_time() - start
-
-
-def problem(name, n):
-    """Similarities of n objects, indefinite, with four classes or a numeric target."""
-    rng = np.random.default_rng(n)
-    y = np.arange(n) % 4
-    X = rng.normal(size=(n, 6)) + 1.2 * np.eye(6)[y]
-    S = np.exp(-np.linalg.norm(X[:, None] - X, axis=2)) + 0.02 * np.tri(n) * rng.normal(size=(n, n))
-    return np.clip((S + S.T) / 2, 0, None), X[:, 0] if find_method(name).task == "regression" else y
-
-
 def fit(found):
-    """Coefficients of the powers of n / 1000; up to the square for quick methods, whose cubes would be noise."""
-    n, seconds = np.array(found).T
-    powers = (n[:, None] / 1000) ** np.arange(3 if seconds[-1] < QUICK else 4)
-    begin = np.log(nnls(powers / seconds[:, None], np.ones(len(n)))[0] + 1e-6 * seconds.max())
-    result = least_squares(lambda logs: np.log(powers @ np.exp(logs)) - np.log(seconds), begin)
-    return [round(float(value), 5) for value in (*np.exp(result.x), 0.0)[:4]]
+    """Coefficients of the powers of n / 1000 and the exponent of the number of classes."""
+    n, n_classes, seconds = np.array(found).T
+    powers = (n[:, None] / 1000) ** np.arange(3 if seconds[n == n.max()].max() < QUICK else 4)
+
+    def residuals(x):
+        ratio = seconds / (powers @ np.exp(x[:-1])) / (n_classes / CLASSES) ** x[-1]
+        return np.sign(ratio - 1) * np.sqrt(np.maximum(ratio - np.log(ratio) - 1, 0))
+
+    size = np.log(seconds.mean())
+    lower, upper = [size - 15] * powers.shape[1] + [0], [size + 15] * powers.shape[1] + [2]
+    begin = [size] * powers.shape[1] + [0.3]
+    best = least_squares(residuals, begin, bounds=(lower, upper)).x
+    values = [*np.exp(best[:-1]), 0.0][:4]
+    return [round(float(value), 5) for value in (*values, best[-1])]
+
+
+def check(folder):
+    """Print expected and measured times of a split for data that were not fitted."""
+    print("| data | objects | classes | expected | measured | difference |\n" + "|---" * 6 + "|")
+    for name, (S, y) in other_problems().items():
+        journal = folder / f"check-{name}.journal"
+        expected = Study(n_splits=1, n_jobs=1, landmarks=None).estimate(S, y).seconds
+        used = run_timed(S, y, journal, find_methods("all", "classification"))
+        cells = [name, f"{len(y):,}", str(len(set(y))), f"{expected:.1f} s", f"{used:.1f} s"]
+        print(f"| {' | '.join(cells)} | {100 * (expected / used - 1):+.0f} % |", flush=True)
+
+
+def other_problems():
+    """Similarities and labels of real data, those of the benchmark folder where it has them, and simulated ones."""
+    votes, promoters = load_votes(), load_promoters()
+    found = {
+        "promoters": (Pairwise(Counting()).fit_transform(promoters.data), promoters.target),
+        "votes": (Pairwise(Counting()).fit_transform(votes.data), votes.target),
+    }
+    for name in ("aural_sonar", "protein_uw", "protein", "chicken_pieces"):
+        if has_dataset(name):
+            data = load_benchmark(name)
+            P = data.proximity
+            found[name] = (P if data.kind == "similarity" else 1 - P / P.max()), data.target
+    for name, n, n_classes in MEASURED:
+        if has_dataset(name):
+            data = load_benchmark(name)
+            kept = np.flatnonzero(data.target < n_classes)
+            kept = np.sort(np.random.default_rng(0).permutation(kept)[:n])
+            X = StandardScaler().fit_transform(data.data[kept])
+            D = euclidean_distances(X)
+            found[f"{name}, {n_classes} classes"] = np.exp(-D / np.median(D)), data.target[kept]
+    found["simulated, 5 classes"] = make_similarity(1000, 5, indefinite=0.1, random_state=0)
+    return found
 
 
 if __name__ == "__main__":

@@ -115,14 +115,14 @@ def test_a_trained_model_needs_the_columns_of_landmarks(tmp_path, small):
 
 def test_slow_methods_are_put_on_as_many_landmarks_as_the_time_allows():
     methods = [find_method(name) for name in ("knn", "svm-kernel(clip)", "simsvm", "psvm(C=1, landmarks=70)")]
-    chosen = put_on_landmarks(methods, 16_000, 10, limit=300, speed=1)
+    chosen = put_on_landmarks(methods, 16_000, 2, 10, limit=300, speed=1)
     assert chosen[0] is methods[0]
     assert chosen[3] is methods[3]
     assert chosen[2].landmarks < chosen[1].landmarks <= 8000
     assert chosen[1].name == f"svm-kernel(clip, landmarks={chosen[1].landmarks})"
-    assert put_on_landmarks(methods, 300, 10, limit=300, speed=1) == methods
-    assert put_on_landmarks(methods, 16_000, 10, 700, limit=300, speed=1)[1].landmarks == 700
-    assert put_on_landmarks(methods, 80_000, 10, limit=9e9, whole=False, speed=1)[0].landmarks == 2000
+    assert put_on_landmarks(methods, 300, 2, 10, limit=300, speed=1) == methods
+    assert put_on_landmarks(methods, 16_000, 2, 10, 700, limit=300, speed=1)[1].landmarks == 700
+    assert put_on_landmarks(methods, 80_000, 2, 10, limit=9e9, whole=False, speed=1)[0].landmarks == 2000
     expected = Study(["knn", "simsvm"]).estimate(y=[0, 1] * 10_000)
     assert "1 of them on landmarks" in str(expected)
     assert list(Study("simsvm", landmarks=None).estimate(y=[0, 1] * 10_000).per_split) == ["simsvm"]

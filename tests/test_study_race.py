@@ -329,11 +329,18 @@ def test_the_estimate_grows_with_the_data_and_names_unknown_methods():
     assert Study("all").estimate(y=[0, 1] * 1000).is_long
 
 
+def test_the_estimate_grows_with_the_number_of_classes():
+    few, many = (Study(["simsvm", "knn"]).estimate(y=np.arange(600) % n_classes) for n_classes in (2, 15))
+    assert many.per_split["simsvm"] > 2 * few.per_split["simsvm"]
+    values = Study(["svr(clip)"], task="regression")
+    assert values.estimate(y=np.arange(60) % 2) == values.estimate(y=np.arange(60))
+
+
 def test_a_budget_puts_methods_without_measured_times_on_landmarks_too():
-    expected = Study([SLOW, "sda"], time_budget="1m", n_jobs=1).estimate(y=[0, 1] * 10_000)
+    expected = Study([SLOW, "nc"], time_budget="1m", n_jobs=1).estimate(y=[0, 1] * 10_000)
     first, second = expected.per_split
     assert first.startswith("slow(landmarks=")
-    assert second == "sda"
+    assert second == "nc"
 
 
 def test_progress_tells_leader_and_time():

@@ -19,7 +19,7 @@ from similis.study._progress import clock
 __all__ = ["Estimate", "base_name", "expect_seconds", "machine_seconds", "put_on_landmarks"]
 
 LONG = 600.0  # seconds from which a study is called long
-_FOLDS = 10  # of the parameter search, when the times were measured
+_FOLDS, _CLASSES = 10, 5  # of the parameter search and of the labels to which the stored times refer
 _MOST_MEASURED = 2000  # landmarks where every split measures its objects
 _NAME = re.compile(r"(, )?\w+=[^,)]*")  # parameters in the name of a method
 
@@ -68,31 +68,34 @@ class Estimate:
 
 
 def expect_seconds(
-    methods: list[Method], n_train: int, folds: int, speed: float | None = None
+    methods: list[Method], n_train: int, n_classes: int | None, folds: int, speed: float | None = None
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
 
-    The time of a method is a + b n + c n^2 + d n^3 seconds for n training objects or landmarks, with coefficients that
-    are not negative, times the speed of this machine, which is measured by default. Methods whose times were never
-    measured are expected to take the median of all.
+    The time of a method is (a + b n + c n^2 + d n^3) (G / 5)^e seconds for n thousand training objects or landmarks and
+    G classes (5 if not given), with coefficients that are not negative, times the speed of this machine, which is
+    measured by default. Methods whose times were never measured are expected to take the median of all.
     """
     record = _measured()
     speed = machine_seconds() / record["machine_seconds"] if speed is None else speed
+    classes = (n_classes or _CLASSES) / _CLASSES
     found, unknown = {}, []
     for method in methods:
         powers = (min(n_train, method.landmarks or n_train) / 1000) ** np.arange(4)
-        known = record["methods"].get(base_name(method.base_name))
-        if known is None or method.cv is not None:
+        known = [record["methods"].get(base_name(method.base_name))]
+        if known == [None] or method.cv is not None:
             unknown.append(method.name)
-            known = np.median([coefficients for coefficients in record["methods"].values()], axis=0)
+            known = list(record["methods"].values())
+        table = np.array(known)
         share = (folds + 1) / (_FOLDS + 1) if method.grid else 1.0
-        found[method.name] = speed * share * float(np.dot(known, powers))
+        found[method.name] = speed * share * float(np.median(table[:, :4] @ powers * classes ** table[:, 4]))
     return found, tuple(unknown)
 
 
 def put_on_landmarks(
     methods: list[Method],
     n_train: int,
+    n_classes: int | None,
     folds: int,
     n_landmarks: int | None = None,
     *,
@@ -108,13 +111,14 @@ def put_on_landmarks(
     """
     most = n_train // 2 if whole else min(n_train // 2, _MOST_MEASURED)
     sizes = [500 * 2**k for k in range(20) if 500 * 2**k <= most] if n_landmarks is None else [n_landmarks]
-    seconds, _ = expect_seconds(methods, n_train, folds, speed)
+    seconds, _ = expect_seconds(methods, n_train, n_classes, folds, speed)
     found = []
     for method in methods:
         short = seconds[method.name] <= limit
         if sizes and method.landmarks is None and method.reads != "objects" and not (whole and short):
             forms = [method.on_landmarks(size) for size in sizes]
-            fit = [form for form in forms if expect_seconds([form], n_train, folds, speed)[0][form.name] <= limit]
+            times, _ = expect_seconds(forms, n_train, n_classes, folds, speed)
+            fit = [form for form in forms if times[form.name] <= limit]
             method = fit[-1] if fit else forms[0]
         found.append(method)
     return found
@@ -138,7 +142,7 @@ def machine_seconds() -> float:
     A = A + A.T
     with thread_pools().limit(limits=1):
         times = []
-        for _ in range(3):
+        for _ in range(10):  # the least of fewer is up to a third larger on a busy core
             start = time.process_time()
             for _ in range(3):
                 np.linalg.eigh(A @ A)

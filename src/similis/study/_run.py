@@ -422,10 +422,12 @@ class Study:
             methods = _sparse_methods(methods, facts)
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
+        n_classes = len(problem.classes) if problem.target is None else None
         header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
         path = None if self.journal is None else os.path.realpath(self.journal)
-        n_jobs = self._n_workers(methods, n_train, len(parts))
-        methods, reduced = self._reduce(methods, n_train, n_jobs, header, path, whole=problem.fits_in_memory)
+        n_jobs = self._n_workers(methods, n_train, n_classes, len(parts))
+        whole = problem.fits_in_memory
+        methods, reduced = self._reduce(methods, n_train, n_classes, n_jobs, header, path, whole=whole)
         sizes = {method.name: protocol.inner_train_size(n_train, method.cv) for method in methods}
         identities = {method.name: method.identify(sizes[method.name]) for method in methods}
         infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
@@ -460,7 +462,7 @@ class Study:
         expected: dict[str, float] = {}
         unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
-            expected, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
+            expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
         preparation = time.monotonic() - start
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
@@ -491,8 +493,8 @@ class Study:
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
         """Estimate how long the study will take, without running it.
 
-        The times of the methods were measured for several numbers of objects; the speed of this machine is measured
-        by a short computation. The time that a measure takes is not included.
+        The times of the methods were measured for several numbers of objects and classes; the speed of this machine is
+        measured by a short computation. The time that a measure takes is not included.
 
         Parameters
         ----------
@@ -524,13 +526,16 @@ class Study:
         task = self.task or (None if labels is None else choose_task(labels))
         found = find_methods(self.methods, task)
         methods = self._expand(found, names)
-        n_jobs = self._n_workers(methods, n_train, n_splits)
-        methods, _ = self._reduce(methods, n_train, n_jobs)
-        per_split, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
+        n_classes = None
+        if labels is not None and task == "classification":
+            n_classes = len(set(np.asarray(labels).ravel().tolist()))
+        n_jobs = self._n_workers(methods, n_train, n_classes, n_splits)
+        methods, _ = self._reduce(methods, n_train, n_classes, n_jobs)
+        per_split, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
         seconds = n_splits * sum(per_split.values()) / n_jobs
         return Estimate(seconds, per_split, n_splits, n_train, n_jobs, unknown)
 
-    def _n_workers(self, methods: list[Method], n_train: int, n_splits: int) -> int:
+    def _n_workers(self, methods: list[Method], n_train: int, n_classes: int | None, n_splits: int) -> int:
         """Number of worker processes: by default all cores, and all workers of a cluster."""
         if self.n_jobs is not None or effective_n_jobs(None) > 1:
             return int(effective_n_jobs(self.n_jobs))
@@ -538,13 +543,14 @@ class Study:
         if backend.nesting_level or type(backend).__name__ != "LokyBackend":
             on_cluster = type(backend).__name__ == "DaskDistributedBackend"
             return int(effective_n_jobs(-1 if on_cluster else None))
-        seconds, _ = expect_seconds(methods, n_train, self._protocol().n_inner(n_train), speed=1.0)
+        seconds, _ = expect_seconds(methods, n_train, n_classes, self._protocol().n_inner(n_train), speed=1.0)
         return 1 if n_splits * sum(seconds.values()) < _SHORT else int(effective_n_jobs(-1))
 
     def _reduce(
         self,
         methods: list[Method],
         n_train: int,
+        n_classes: int | None,
         n_jobs: int,
         header: dict[str, Any] | None = None,
         path: str | None = None,
@@ -571,7 +577,7 @@ class Study:
         limit = _LONGEST if budget is None else budget * n_jobs / (3 * len(methods))
         speed = 1.0 if budget is None else None
         folds = self._protocol().n_inner(n_train)
-        chosen = put_on_landmarks(methods, n_train, folds, number, limit=limit, whole=whole, speed=speed)
+        chosen = put_on_landmarks(methods, n_train, n_classes, folds, number, limit=limit, whole=whole, speed=speed)
         if budget is None:
             return chosen, []
         sizes = {old.name: new.landmarks if new is not old else None for old, new in zip(methods, chosen)}
