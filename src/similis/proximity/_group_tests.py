@@ -26,7 +26,7 @@ from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import eigen_symmetric, is_symmetric, roundoff, symmetric_part
 from similis._utils.threads import map_row_chunks, row_blocks
-from similis.base import at_least, check_labels, check_proximity, choice, first_position, validated_function
+from similis.base import Kind, at_least, check_labels, check_proximity, choice, first_position, validated_function
 from similis.exceptions import ProximityError
 
 PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it is in the cache
@@ -254,7 +254,7 @@ def anosim(
         if n_pairs < len(A) * (len(A) - 1) / 2:
             count = _within_sums(known, perms[rows], len(classes)).sum(axis=1)
         else:
-            sizes = _group_sizes(perms[rows], len(classes))
+            sizes = _group_sizes(perms[:1] if strata is None else perms[rows], len(classes))
             count = (sizes * (sizes - 1)).sum(axis=1) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             R = ((total - within) / (n_pairs - count) - within / count) / (n_pairs / 2)
@@ -400,14 +400,13 @@ def mantel(
     )
 
 
-def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Floats:
+def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_missing: bool = False) -> Floats:
     """Validate a matrix of pairs; the diagonal is not used."""
-    A = np.array(check_proximity(D, allow_missing=True), dtype=np.float64)
+    A = np.array(check_proximity(D, kind=kind, allow_missing=True), dtype=np.float64)
     np.fill_diagonal(A, 0.0)
     if len(A) < 3:
         raise ProximityError(f"{who} needs at least three objects. Got {len(A)}.")
-    missing = np.isnan(A)
-    if missing.any() and not allow_missing:
+    if not allow_missing and (missing := np.isnan(A)).any():
         raise ProximityError(
             f"{who} needs the dissimilarities of all pairs. {missing.sum():,} entries are missing, the first at "
             f"{first_position(missing)}. Complete the matrix first (similis.complete_kernel), or leave out objects."
@@ -417,7 +416,7 @@ def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Flo
 
 def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False) -> tuple[Floats, Array, Indices]:
     """Validate dissimilarities and groups."""
-    A = _check_matrix(check_proximity(D, kind="dissimilarity", allow_missing=True), who, allow_missing=allow_missing)
+    A = _check_matrix(D, who, kind="dissimilarity", allow_missing=allow_missing)
     classes, codes = check_labels(y, len(A), who=who)
     if len(classes) == len(A):
         raise ProximityError(f"{who} needs a group with at least two objects. Got {len(A)} groups of one object.")
@@ -463,7 +462,7 @@ def _one_way(
 
     def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
         sums = _within_sums(precisions[dtype], perms[rows], n_groups)
-        within = unit * (sums / _group_sizes(perms[rows], n_groups)).sum(axis=1)
+        within = unit * (sums / _group_sizes(perms[:1] if strata is None else perms[rows], n_groups)).sum(axis=1)
         return within, SINGLE * (within + 1e-20 * total)  # the last: entries below the range of float32
 
     within = _all_statistics(evaluate)
