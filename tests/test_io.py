@@ -354,3 +354,22 @@ def test_frame_without_pandas_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'similis\[frame\]'"):
         Proximity([[1.0]]).to_frame()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0;NA;\n1;0;\n2;3;0\n",
+        "a\t0\t\t\nb\t1\t0\t\nc\t2\t3\t0\n",
+        ";a;b;c;\na;0;1;2;\nb;1;0;3;\nc;2;3;0;\n",
+        "0,1,2,\n1,0,3,\n2,3,0,\n",
+        "a,0,1,NA,\nb,1,0,3,\nc,2,3,0,\n",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::similis.exceptions.InputWarning")
+def test_empty_last_cells(tmp_path, text):
+    """The empty cells of a lower triangle belong to the matrix; a column of them behind it does not."""
+    (tmp_path / "m.csv").write_text(text)
+    values = read_proximity(tmp_path / "m.csv").values
+    np.testing.assert_array_equal(values[1:, :2], [[1, 0], [2, 3]])
+    assert values.shape == (3, 3)

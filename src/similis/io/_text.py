@@ -58,6 +58,7 @@ __all__ = [
     "read_csv",
     "read_rows",
     "RowBuffer",
+    "without_title",
     "write_csv",
 ]
 
@@ -103,12 +104,12 @@ def matrix_of_rows(
     A column called class or label holds the labels.
     """
     labels: list[str] = []
-    rows = _without_title(rows, comments)
+    rows = without_title(rows, comments)
     P = _numbers_of_rows(where, _without_labels(rows, labels), square, comments, has_header)
     return replace(P, labels=decode_labels(labels)) if labels else P
 
 
-def _without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
+def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines below those of a spreadsheet that have a text in their first cell alone, or nothing."""
     above: list[tuple[int, list[str]]] = []
     for line, cells in islice(rows, 20):
@@ -131,8 +132,9 @@ def _without_labels(rows: Iterator[tuple[int, list[str]]], labels: list[str]) ->
     if len(head) == 2:
         (line, header), (_, below) = head
         shift = len(below) - len(header)  # 1 if there is no corner cell
-        is_open = shift == 0 and len(header) > 2 and not header[-1].strip() and not below[-1].strip()
-        is_open = is_open and header[1].strip() != ""
+        filled = sum(cell.strip().lower() not in _NO_VALUE for cell in header)
+        is_triangle = filled <= 1 + (not is_number(header[0]))  # the first line has the diagonal alone
+        is_open = shift == 0 and not is_triangle and not header[-1].strip() and not below[-1].strip()
         header = header[:-1] if is_open else header
         named = [j for j, name in enumerate(header) if name.strip().lower() in LABEL_HEADERS]
         is_label = shift in (0, 1) and len(named) == 1 < len(header) and named[0] + shift > 0
@@ -447,6 +449,8 @@ def _open_member(archive: zipfile.ZipFile, where: str) -> IO[bytes]:
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
     found = [name for name in names if name.partition("/")[2] == "data/distance-matrix.tsv"] or names
+    if "xl/workbook.xml" in names:
+        raise ProximityError(f"{where} is an Excel workbook; let its name end in .xlsx.")
     if len(found) != 1:
         raise ProximityError(
             f"{where} must hold data/distance-matrix.tsv, as a QIIME 2 artifact of the type DistanceMatrix does, or "
