@@ -1,6 +1,6 @@
 """Read changed files with every reader, generated from valid ones by atheris, guided by coverage.
 
-A reader must return what the file holds or refuse with a ValueError of one line, below 300 characters, that names the
+A reader must return what the file holds or raise a ValueError of one line, below 300 characters, that names the
 file. Any other exception, a crash, a file not read in 10 seconds, more than 2 GB of memory, a file written or removed,
 a class looked up by pickle, a process started (except the one that checks an HDF5 file) or a connection opened is a
 failure. Without atheris (``pip install atheris``; an environment of its own will do) plain random changes take its
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -191,11 +192,11 @@ def main():
     if options.found:
         attack(options.readers, options.seconds, options.seed, options.found)
         return 0
-    from _record import quick, record
+    from _record import commit, quick, record
 
     if options.quick or quick():
         os.environ["SIMILIS_STRESS_QUICK"], options.seconds = "1", 20.0
-    return campaign(options, record)
+    return campaign(options, partial(record, commit=commit()))  # of the code that is read now
 
 
 def campaign(options, record):
