@@ -108,6 +108,11 @@ def test_standard_input_is_named_in_the_sentence():
         (("datasets", "nothing"), "There is no data set"),
         (("predict", "good.csv", "good.csv"), "not a model file"),
         (("predict", "nowhere.skops", "good.csv"), "There is no file"),
+        (
+            ("inspect", "good.csv", "--absent", "zero"),
+            "--absent and --aggregate are for lists of pairs (--format pairs)",
+        ),
+        (("inspect", "good.csv", "--metadata", "labels.csv", "--subset", "z=1"), "no column 'z', given in --subset"),
     ],
 )
 def test_wrong_options_are_one_sentence(arguments, words, folder, monkeypatch):

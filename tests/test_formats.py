@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from similis import Proximity, ProximityError, read_proximity, write_proximity
 from similis.exceptions import InputWarning, KindWarning, MissingExtraError
-from similis.io import formats
+from similis.io import align_labels, formats
 
 REAL = Path(os.environ.get("SIMILIS_DATA", "/nowhere")) / "formats"
 D = np.array([[0, 1, 2.5], [1, 0, 3], [2.5, 3, 0]])
@@ -627,6 +627,19 @@ R_FRAME = (  # data.frame(a=c("x", "x"), b=c("y", "z"), distance=c(0.5, 2))
 )
 
 
+R_SIMIL = (  # structure(c(0.5, 0.25, 0.75), Size=3L, Labels=c("a", "b", "c"), class=c("simil", "dist"))
+    "A 3 262658 197888 5 UTF-8 782 3 0.5 0.25 0.75 1026 1 262153 4 Size 13 1 3 1026 1 262153 6 Labels 16 3 262153 1 a "
+    "262153 1 b 262153 1 c 1026 1 262153 5 class 16 2 262153 5 simil 262153 4 dist 254"
+)
+
+
+def test_similarities_of_the_r_package_proxy(tmp_path):
+    pytest.importorskip("rdata")
+    (tmp_path / "m.rds").write_text("\n".join(R_SIMIL.split()) + "\n")
+    P = check(tmp_path / "m.rds", kind="similarity", values=triangle("0.5 0.25 0.75 1"))
+    assert P.about["reason"] == "by its class"
+
+
 def test_r_integers_and_data_frames(tmp_path):
     pytest.importorskip("rdata")
     (tmp_path / "m.rds").write_text("\n".join(R_INTEGERS.split()) + "\n")
@@ -670,7 +683,7 @@ def test_pairs_in_a_workbook(tmp_path):
     for row in (["a", "b", "distance"], ["x", "y", 1.5], ["y", "z", 2]):
         sheet.append(row)
     book.save(tmp_path / "m.xlsx")
-    with pytest.raises(ProximityError, match="the first of the sheets Sheet, edges; name another with key"):
+    with pytest.raises(ProximityError, match="the first of the sheets Sheet, edges; say which with key"):
         quietly(tmp_path / "m.xlsx")
     P = quietly(tmp_path / "m.xlsx", key="edges")
     np.testing.assert_array_equal(P.values[1], [1.5, 0, 2])
@@ -767,3 +780,101 @@ def test_matrix_market(tmp_path, condensed):
     (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix array real general\n99999 99999\n1\n")
     with pytest.raises(ProximityError, match="as many numbers as its header declares"):
         read_proximity(tmp_path / "bad.mtx")
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n\0", "a picture"),
+        (b"\x80\x05\x95\0\0", "a pickle.*never read.*to_csv"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"an Excel workbook of the old format.*\.xlsx"),
+        (b"CDF\x01\0\0", "a netCDF 3 file.*netCDF 4"),
+        (b"PAR1\x15\0\x15\xff", r"a file of the format parquet.*\.parquet"),
+        (b"\x93NUMPY\x01\0v\0", r"a file of the format npy.*\.npy"),
+    ],
+)
+def test_binary_files_with_another_ending(tmp_path, start, message):
+    for name in ("m.csv", "m.phy"):
+        (tmp_path / name).write_bytes(start)
+        with pytest.raises(ProximityError, match=rf"{name} is {message}"):
+            quietly(tmp_path / name)
+
+
+def test_folders_and_workbooks_with_another_ending(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ProximityError, match=r"folder is a folder; name a file, or a zarr store"):
+        quietly(tmp_path / "folder")
+    with zipfile.ZipFile(tmp_path / "m.csv", "w") as archive:
+        archive.writestr("xl/workbook.xml", "")
+        archive.writestr("docProps/app.xml", "")
+    with pytest.raises(ProximityError, match=r"m\.csv is an Excel workbook; let its name end in \.xlsx"):
+        quietly(tmp_path / "m.csv")
+
+
+def test_options_of_lists_do_not_make_a_matrix_a_list(tmp_path):
+    (tmp_path / "m.csv").write_text(",a,b,c\na,0,1,2\nb,1,0,3\nc,2,3,0\n")
+    for options in ({"absent": "zero"}, {"aggregate": "max"}):
+        with pytest.raises(ProximityError, match=r"m\.csv is a matrix; .* are for lists of pairs \(format='pairs'\)"):
+            quietly(tmp_path / "m.csv", **options)
+
+
+def test_tables_of_a_workbook_below_a_title(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    table = [["", *IDS], *([name, *row] for name, row in zip(IDS, D))]
+    pairs = [["from", "to", "distance"], ["a", "b", 1], ["a", "c", 2.5], ["b", "c", 3]]
+    for rows in (table, pairs):
+        book = openpyxl.Workbook()
+        for i, row in enumerate([["Distances of 2024"], [], *rows]):
+            for j, value in enumerate(row):
+                book.active.cell(i + 2, j + 3, value)
+        book.save(tmp_path / "m.xlsx")
+        check(tmp_path / "m.xlsx")
+
+
+def test_metadata_in_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["sample", "site", "age"], ["c", "gut", 3], ["a", "skin", 1], ["b", "gut", 2]):
+        book.active.append(row)
+    book.save(tmp_path / "samples.xlsx")
+    rows, labels = align_labels(tmp_path / "samples.xlsx", IDS, 3, column="site")
+    assert (rows.tolist(), labels.tolist()) == ([0, 1, 2], ["skin", "gut", "gut"])
+
+
+def test_complex_numbers_of_matlab(tmp_path):
+    for version in ("4", "5"):
+        scipy_io.savemat(tmp_path / "m.mat", {"D": D + 1j * D}, format=version)
+        with pytest.raises(ProximityError, match="holds complex numbers in D; values must be real"):
+            quietly(tmp_path / "m.mat")
+
+
+def test_ids_of_pandas_and_xarray(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "pandas.h5", "w") as file:
+        file["D/axis0"] = file["D/axis1"] = file["D/block0_items"] = np.array(IDS, dtype="S1")
+        file["D/block0_values"] = D
+    check(tmp_path / "pandas.h5", kind=None)
+    with h5py.File(tmp_path / "xarray.nc", "w") as file:
+        file.create_dataset("from", data=list(IDS), dtype=h5py.string_dtype()).make_scale("from")
+        file["distance"] = D
+        file["distance"].dims[0].attach_scale(file["from"])
+    check(tmp_path / "xarray.nc")
+
+
+def test_arrays_of_a_zarr_group(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(tmp_path / "m.zarr", mode="w")
+    group["distance"] = D
+    check(tmp_path / "m.zarr", ids=None, kind=None, key="distance")
+    with pytest.raises(ProximityError, match=r"Got a group of distance; say which with key=\.\.\."):
+        quietly(tmp_path / "m.zarr")
+
+
+def test_absent_entries_of_a_similarity_that_the_diagonal_shows(tmp_path):
+    S = np.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
+    sp.save_npz(tmp_path / "m.npz", sp.csr_array(S))
+    check(tmp_path / "m.npz", ids=None, kind=None, values=S)
+    check(tmp_path / "m.npz", ids=None, kind=None, values=np.where(S == 0, np.nan, S), absent="missing")
+    sp.save_npz(tmp_path / "m.npz", sp.coo_array(S))
+    check(tmp_path / "m.npz", ids=None, kind=None, values=S)

@@ -188,3 +188,12 @@ def test_labels_of_numpy_s_string_type(tmp_path):
     assert P.labels.dtype.kind == "U"
     write_proximity(tmp_path / "m.npz", P)
     assert read_proximity(tmp_path / "m.npz").labels.tolist() == ["x", "y", "x"]
+
+
+def test_ids_of_other_objects_and_ids_as_labels(tmp_path):
+    with pytest.raises(ProximityError, match=r"none of its 2 ids is an id of the objects. Got 'p'"):
+        aligned(tmp_path, "id,label\np,x\nq,y\n")
+    with pytest.raises(ProximityError, match=r"column 'sample' holds the ids of the objects.*labels with label_column"):
+        aligned(tmp_path, "sample,site\na,x\nb,y\nc,x\nd,y\n", column="sample")
+    with pytest.raises(ProximityError, match=r"y\.csv"):
+        aligned(tmp_path, "id,label\n")

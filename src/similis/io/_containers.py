@@ -33,9 +33,9 @@ from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
 from similis.io._proximity import Proximity, as_ids, is_condensed, proximity_in_file, quote_short, square_of_condensed
-from similis.io._text import matrix_of_rows, open_unpacked
+from similis.io._text import matrix_of_rows, open_unpacked, without_title
 
-__all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "read_rds", "write_h5ad"]
+__all__ = ["excel_rows", "read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "read_rds", "write_h5ad"]
 
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
@@ -101,6 +101,9 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
             and value.size > 1
             and (_last(name) not in _VECTORS or 1 not in value.shape)
         }
+        is_complex = {name: dtype.kind == "c" for name, (_, _, dtype) in numeric.items()}
+        if is_complex.get(options.key or "") or (numeric and all(is_complex.values())):
+            raise ProximityError(f"{where} holds complex numbers in {', '.join(numeric)[:80]}; values must be real.")
         chosen = choose_array(numeric, options.key, where, options.square)
         _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
         texts = {
@@ -130,7 +133,10 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
         number = np.dtype(order + ("f8", "f4", "i4", "i2", "u2", "u1")[digits[0]])
         if 0 in (rows, columns):  # holds nothing, however long
             rows = columns = 0
-        values = np.frombuffer(data, number, rows * columns, at + 20 + length).astype(np.float64)
+        n_numbers = rows * columns * (1 + is_complex)
+        values = np.frombuffer(data, number, n_numbers, at + 20 + length).astype(np.float64)
+        if is_complex:
+            values = values[: rows * columns] + 1j * values[rows * columns :]
         values = values.reshape((rows, columns), order="F")
         if digits[1] == 1:
             yield name, ["".join(map(chr, row.astype(int).tolist())).strip() for row in values]
@@ -200,7 +206,8 @@ def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
         _check_size("the file", text, 8 * int(np.prod(shape, dtype=object)), 2**31)
         return text, matrix.toarray()
     if form in _NUMBERS and parts:
-        return text, _mat_numbers(parts[0], order).astype(np.float64).reshape(shape, order="F")
+        values, *imaginary = (_mat_numbers(part, order).astype(np.float64) for part in parts[:2])
+        return text, (values + 1j * imaginary[0] if imaginary else values).reshape(shape, order="F")
     return text, None
 
 
@@ -237,6 +244,11 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
                 _check_size(where, name, item.size * 64, max_bytes)
                 texts[last] = _hdf5_vector(h5py, file, item, where, max_bytes)
         values = values.T if is_matlab else values  # MATLAB stores columns first
+        near = [scale.name for scale in arrays[chosen].dims[0].values()]  # of netCDF
+        for name in (*near, f"{chosen.rpartition('/')[0]}/axis1"):  # the index of a frame of pandas
+            item = arrays.get(name.strip("/"))
+            if item is not None and item.dtype.kind in "SO" and "ids" not in texts:
+                texts["ids"] = _hdf5_vector(h5py, file, item, where, max_bytes)
         return _make(where, chosen, values, texts, options.square)
 
 
@@ -451,7 +463,7 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
         if found.info.type.name == "VEC" and _r_shape(found) is not None:
             return _read_r_frame(found, where, options)
         if _r_shape(found) is None:
-            raise ProximityError(f"{where} must hold a matrix of numbers or a dist object.")
+            raise ProximityError(f"{where} must hold a matrix of numbers or a dist object; in R, use as.matrix().")
         attributes = dict(_pairlist(found.attributes))
         values = _r_numbers(found)
         if "dim" in attributes:
@@ -465,7 +477,12 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
             return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)
         ids = _strings(attributes["Labels"]) if "Labels" in attributes else None
         # R stores the columns of the lower triangle, which are the rows of the upper one: SciPy's condensed order.
-        return proximity_in_file(where, square_of_condensed(values, where, stated=True), ids, "dissimilarity")
+        matrix = square_of_condensed(values, where, stated=True)
+        kind: Kind = "dissimilarity"
+        if "simil" in (_strings(attributes["class"]) or () if "class" in attributes else ()):  # of the package proxy
+            kind = "similarity"
+            np.fill_diagonal(matrix, max(1.0, float(np.nanmax(values, initial=1.0))))
+        return proximity_in_file(where, matrix, ids, kind, about={"reason": "by its class"})
 
 
 def _r_shape(value: Any) -> int | None:
@@ -532,42 +549,51 @@ def _strings(node: Any) -> list[str] | None:
 
 def read_excel(path: Path, options: ReadOptions) -> Proximity:
     """Read the first sheet of a workbook, or the one called `key`, as a table of text would be read."""
+    where = short_path(path)
+    rows, names = excel_rows(path, options.key, options.max_bytes)
+    comments: list[str] = []
+    rows = list(without_title(iter(rows), comments))
+    if options.square and rows and (options.pairs.any or are_pairs([cells for _, cells in rows[:60]], square=True)):
+        return pairs_of_rows(
+            where,
+            [cells for _, cells in rows],
+            **options.of_pairs,
+            form="Excel list of pairs",
+            lines=[line for line, _ in rows],
+        )
+    try:
+        return matrix_of_rows(where, iter(rows), square=options.square, comments=comments, has_header=options.header)
+    except ProximityError as error:
+        if options.key is not None or len(names) == 1:
+            raise
+        sheets = ", ".join(names)[:120]
+        raise ProximityError(f"{error} This is the first of the sheets {sheets}; say which with key=...") from None
+
+
+def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """Lines of the first sheet, or the one called `key`, that are not empty, with their numbers; names of sheets."""
     openpyxl = require_package("openpyxl", extra="excel", who="An Excel file")
-    where, key = short_path(path), options.key
+    where = short_path(path)
     with parse_errors(where, "Excel file"):
         with zipfile.ZipFile(path) as archive:
-            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), options.max_bytes)
+            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), max_bytes)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
-            names = ", ".join(book.sheetnames)[:120]
-            if key is not None and key not in book.sheetnames:
-                raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {names}.")
+            names = list(book.sheetnames)
+            if key is not None and key not in names:
+                raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {', '.join(names)[:120]}.")
             sheet = book[key] if key is not None else book.worksheets[0]
             sheet.reset_dimensions()  # of a sheet that declares too many
             rows = [
                 (line, ["" if cell is None else str(cell) for cell in cells])
                 for line, cells in enumerate(sheet.iter_rows(values_only=True), 1)
             ]
-            n_sheets = len(book.sheetnames)
         finally:
             book.close()
     rows = [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
-    width = max((1 + max(j for j, cell in enumerate(cells) if cell) for _, cells in rows), default=0)
-    padded = [(line, (cells + [""] * width)[:width]) for line, cells in rows]
-    if options.square and padded and (options.pairs.any or are_pairs([cells for _, cells in padded[:60]], square=True)):
-        return pairs_of_rows(
-            where,
-            [cells for _, cells in padded],
-            **options.of_pairs,
-            form="Excel list of pairs",
-            lines=[line for line, _ in padded],
-        )
-    try:
-        return matrix_of_rows(where, iter(padded), square=options.square, comments=[], has_header=options.header)
-    except ProximityError as error:
-        if key is not None or n_sheets == 1:
-            raise
-        raise ProximityError(f"{error} This is the first of the sheets {names}; name another with key=...") from None
+    filled = [[j for j, cell in enumerate(cells) if cell.strip()] for _, cells in rows]
+    start, end = min((f[0] for f in filled), default=0), max((f[-1] + 1 for f in filled), default=0)
+    return [(line, (cells + [""] * end)[start:end]) for line, cells in rows], names
 
 
 def read_mtx(path: Path, options: ReadOptions) -> Proximity:

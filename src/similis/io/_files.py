@@ -210,10 +210,12 @@ def file_format(path: Path, *, writing: bool = False) -> str:
         "npz", "npy", "zarr", "csv" (also for tsv), "parquet", "pairs", "phylip", ...
     """
     form = format_of_name(Path(path))
-    if form is None:
+    if form is None and not writing:
         raise unknown_ending(Path(path))
-    if writing and form.write is None and form.name not in _WRITTEN_HERE:
+    if form is None or (writing and form.write is None and form.name not in _WRITTEN_HERE):
         written = [f.endings[0] for f in formats().values() if f.write is not None or f.name in _WRITTEN_HERE]
+        if form is None:
+            raise ProximityError(f"{short_path(path)} must end in {', '.join(written)}, which names its format.")
         raise ProximityError(
             f"{short_path(path)}: files of the format {form.name} are read, but not written. Use {', '.join(written)}."
         )

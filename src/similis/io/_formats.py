@@ -180,11 +180,26 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
         form = known["phylip"] if start.split(b"\n")[0].strip().isdigit() and b"\0" not in start else form
     is_table = form.name in ("parquet", "feather")
     is_list = form.name in ("csv", "tsv", "pairs", "phylip")  # or may be one
-    if options.pairs.any and (is_table or is_list or form.name == "lsmat"):
+    pairs = options.pairs
+    if (pairs.columns is not None or pairs.score is not None) and (is_table or is_list or form.name == "lsmat"):
         return known["pairs"]
-    if is_table and path.is_file() and are_pairs(first_rows(path), square=options.square):
-        return known["pairs"]
-    if is_list and path.is_file():
+    if path.is_file() and (is_table or is_list):
+        form = _table_or_list(path, form, options)
+        if pairs.any and form.name != "pairs":
+            raise ProximityError(
+                f"{short_path(path)} is a matrix; absent and aggregate are for lists of pairs (format='pairs')."
+            )
+    return form
+
+
+def _table_or_list(path: Path, form: Format, options: ReadOptions) -> Format:
+    """Return the format of a matrix or list of pairs, by the first lines."""
+    known = formats()
+    if form.name in ("parquet", "feather"):
+        if are_pairs(first_rows(path), square=options.square):
+            return known["pairs"]
+    else:
+        _reject_binary(path)
         lines = _first_lines(path, options.max_bytes)
         _reject_other_text(path, lines)
         if is_named_triangle(lines):
@@ -228,7 +243,36 @@ def _reject_other_text(path: Path, lines: list[str]) -> None:
             raise ProximityError(f"{short_path(path)} is {what}.")
 
 
+_BINARY = {  # first bytes of files that are not read
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\x80[\x02-\x05]": "a pickle, which could run code and is never read; write it again, for example with to_csv",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook of the old format; save it as .xlsx",
+    b"<stata_dta>": "a file of Stata; write it again, for example with to_csv",
+    b"CDF[\x01\x02\x05]": "a netCDF 3 file; write it as netCDF 4",
+}
+
+
+def _reject_binary(path: Path) -> None:
+    with open(path, "rb") as file:
+        start = file.read(64)
+    for pattern, what in _BINARY.items():
+        if re.match(pattern, start):
+            raise ProximityError(f"{short_path(path)} is {what}.")
+    for form in formats().values():
+        if form.magic is not None and not form.is_text and start.startswith(form.magic):
+            ending = form.endings[0]
+            raise ProximityError(
+                f"{short_path(path)} is a file of the format {form.name}; let its name end in {ending}."
+            )
+
+
 def _format_of_contents(path: Path) -> Format:
+    if path.is_dir():
+        raise ProximityError(
+            f"{short_path(path)} is a folder; name a file, or a zarr store, the name of which ends in .zarr."
+        )
     if not path.is_file() or path.suffix == ".part":  # the unfinished file of a measurement is not a matrix yet
         raise unknown_ending(path)
     with open(path, "rb") as file:
@@ -238,6 +282,7 @@ def _format_of_contents(path: Path) -> Format:
             return form
     if b"<graphml" in start:
         return formats()["graphml"]
+    _reject_binary(path)
     if b"\0" in start and not start.startswith((*PACKED, b"\xff\xfe", b"\xfe\xff")):
         raise unknown_ending(path)
     return formats()["csv"]

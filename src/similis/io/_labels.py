@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._containers import excel_rows
 from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
 from similis.io._text import quote, read_rows
 
@@ -50,8 +51,8 @@ def align_labels(
     Parameters
     ----------
     path : str or path-like
-        A text file: one label per line, in the order of the objects, or a table with a column of ids, in any order and
-        perhaps with more columns, objects and a header.
+        A text file or Excel workbook: one label per line, in the order of the objects, or a table with a column of ids,
+        in any order and perhaps with more columns, objects and a header.
     ids : sequence of str or None
         Ids of the objects. Without them, ids in the file must be row numbers: 0 to n - 1, or 1 to n.
     n : int
@@ -117,7 +118,10 @@ class _LabelFile:
         self.where, self.what, self.na = short_path(path), what, {"", *na}
         self.remarks: list[str] = []
         comments: list[str] = []
-        rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=comments, keep_blank=True))
+        if path.suffix.lower() == ".xlsx":
+            rows = excel_rows(path, None, max_bytes)[0]
+        else:
+            rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=comments, keep_blank=True))
         while rows and not any(cell.strip() for cell in rows[-1][1]):
             rows.pop()
         self.width = max((len(cells) for _, cells in rows), default=1)
@@ -226,9 +230,10 @@ class _LabelFile:
             return first
         if ids is not None:
             known = {*ids, *(name.strip() for name in ids)}
-            if any(cell in known for cell in first):
+            if not rest or any(cell in known for cell in first):
                 return None
-            return first if any(cell in known for row in rest for cell in row) else None
+            if any(cell in known for row in rest for cell in row):
+                return first
         words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS}
         is_number = [_is_numeric([cell]) for cell in first]
         numeric_below = [_is_numeric([row[j] for row in rest]) for j in range(self.width)] if rest else []
@@ -266,6 +271,11 @@ class _LabelFile:
             best = max(matches, key=lambda j: (matches[j] > 0 and j in named, matches[j], -j))
             if matches[best]:
                 return best
+            if label is not None and any(row[label] in known for row in rows):
+                raise ProximityError(
+                    f"{self.where}: the column {quote_short(str(column))} holds the ids of the objects; name that of "
+                    f"the {self.what}s with {self.what}_column."
+                )
             return named[0] if named else places[0]  # its ids are reported as unknown
         if named:
             return named[0]

@@ -57,7 +57,7 @@ __all__ = [
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
-_CSR = ("data", "indices", "indptr")
+_SPARSE = ("indices", "indptr", "row", "col", "format", "shape")
 
 
 def read_npz(path: Path, options: ReadOptions) -> Proximity:
@@ -72,11 +72,11 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
         for name, info in members.items():
             with archive.open(info) as file:
                 headers[name] = read_header(file, f"{where}, array {quote_short(name)}", pickles=True)
-        is_sparse = {*_CSR, "format", "shape"} <= set(members)
+        is_sparse = {"data", "format", "shape"} <= set(members)
         key = "data" if is_sparse else choose_array(headers, options.key, where, options.square)
         labels = "labels" if "labels" in members else "y"
         parts: dict[str, NDArray[Any]] = {}
-        for name in (key, "kind", labels, "ids", "column_ids", *((*_CSR[1:], "format", "shape") if is_sparse else ())):
+        for name in (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ())):
             if name not in members:
                 continue
             parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
@@ -99,10 +99,14 @@ def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions,
     with parse_errors(where, "sparse matrix"):
         form = parts["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
-        if form not in ("csr", "csc"):
+        shape = tuple(parts["shape"].tolist())
+        if form == "coo":
+            matrix = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape).tocsr()
+        elif form in ("csr", "csc"):
+            make = sparse.csr_array if form == "csr" else sparse.csc_array
+            matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+        else:
             raise ProximityError(f"{where} holds a sparse matrix of the format {quote_short(form)}; convert it to csr.")
-        make = sparse.csr_array if form == "csr" else sparse.csc_array
-        matrix = make(tuple(parts[name] for name in _CSR), shape=tuple(parts["shape"].tolist()))
         matrix.check_format(full_check=True)
     return sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
 
@@ -112,7 +116,7 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
     parts: dict[str, Any] = {"kind": np.array(P.kind or "")}
     if sparse.issparse(P.values):  # the layout of scipy.sparse.save_npz
         parts |= {"format": np.array(b"csr"), "shape": np.array(P.shape)}
-        parts |= {name: getattr(P.values, name) for name in _CSR}
+        parts |= {name: getattr(P.values, name) for name in ("data", "indices", "indptr")}
     else:
         parts["values"] = P.values
     for name in ("ids", "column_ids", "labels"):

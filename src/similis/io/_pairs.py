@@ -21,7 +21,7 @@ from scipy import sparse as sp
 from similis import _kernels
 from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
-from similis.base import Kind
+from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS, decide_kind, kind_in_words
 from similis.io._options import PairOptions
@@ -346,17 +346,20 @@ def sparse_values(
 ) -> tuple[Any, dict[str, Any]]:
     """Make the values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
 
-    An absent entry is zero in a similarity, and missing in any other matrix, unless `absent` tells otherwise.
+    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, and missing in any other
+    matrix, unless `absent` tells otherwise.
     """
     entries = matrix.tocoo()
     rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
     n, about = matrix.shape[0], {"pairs": int(np.count_nonzero(rows != columns))}
     about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(entries.data == 0))}
     rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, n, kind)
-    absent = absent if absent is not None else "zero" if kind == "similarity" else "missing"
+    given, absent = absent, absent if absent is not None else "zero" if kind == "similarity" else "missing"
     fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
     matrix = sp.coo_array((data, (rows, columns)), shape=matrix.shape).tocsr()
     values = absent_entries(matrix, fill, kind, None, where, max_bytes)
+    if given is None and kind is None and kind_evidence(values) == "similarity":
+        absent, values = "zero", np.nan_to_num(values, copy=False)
     return values, {**about, "absent": str(absent), "diagonal": diagonal.replace("line", "entry")}
 
 

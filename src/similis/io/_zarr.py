@@ -143,7 +143,7 @@ CHUNK = 2048
 def read_zarr(path: Path, options: ReadOptions) -> Proximity:
     """Read a store; with `mmap` the array stays on disk and rows are read when they are indexed."""
     where, mmap, max_bytes = short_path(path), options.mmap, options.max_bytes
-    array = open_zarr(path)
+    array = open_zarr(path if options.key is None else path / options.key)
     with parse_errors(where, "zarr store"):
         found = array.attrs.get(CARD)
         piece = math.prod(array.chunks) * array.dtype.itemsize
@@ -197,7 +197,8 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
         except (FileNotFoundError, NotADirectoryError):  # the path exists, its metadata do not
             raise ProximityError(f"{where} is not a readable zarr store: it has no metadata.") from None
         if not hasattr(array, "shape"):
-            raise ProximityError(f"{where} must hold one array. Got a group; name the array inside it.")
+            names = ", ".join(sorted(array.array_keys()))[:120] or "none"
+            raise ProximityError(f"{where} must hold one array. Got a group of {names}; say which with key=...")
         if array.metadata.zarr_format == 2 and array.metadata.filters:
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
         compressor = getattr(array.metadata, "compressor", None)
