@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from similis import SBC, VDM, MaxSim, PathSearchCV, SimilarityPerceptron, compact, load_benchmark, make_similarity
 from similis.exceptions import DataNotFoundError
 from similis.maxsim._base import signed_similarities
-from similis.solvers import ClassMargin, nonnegative_margin
+from similis.solvers import ClassMargin, _class_margin, nonnegative_margin
 from similis.study import make_model
 
 
@@ -258,7 +258,7 @@ def random_similarities(rng, number):
 def test_class_margin_certifies_random_problems(rng, monkeypatch, count):
     """Cold and warm, ascending and not; without the interior points that are its fallback."""
     monkeypatch.setattr("similis.solvers._class_margin._DENSE", 0)
-    monkeypatch.setattr("similis.solvers._class_margin._DIRECT", 0)
+    monkeypatch.setattr("similis.solvers._class_margin._MAX_LARGE", 10**6)
     for number in range(count):
         S, y = random_similarities(rng, number)
         each, normalize = bool(number % 2), number % 7 == 0
@@ -510,3 +510,38 @@ def test_tight_fitting(rng):
     assert found[-1]
     assert found == sorted(found)
     assert not MaxSim().fit(np.ones((32, 32)), y).tight_  # a class of 12 and one of 20
+
+
+def tight_categorical(n, power):
+    """Shares of equal features to a high power, which are near zero except for neighbors, in four classes."""
+    rng = np.random.default_rng(0)
+    centers = rng.integers(0, 4, (20, 12))
+    group = rng.integers(0, 20, n)
+    X = np.where(rng.random((n, 12)) < 0.25, rng.integers(0, 4, (n, 12)), centers[group])
+    return (X[:, None] == X).mean(axis=2) ** power, group % 4
+
+
+@pytest.mark.parametrize("power", [4, 8, 16])
+def test_tight_similarities_need_no_interior_points(power, monkeypatch):
+    """Multipliers of one object are nearly equal: weight has to move between them."""
+    monkeypatch.setattr("similis.solvers._class_margin._DENSE", 0)
+    monkeypatch.setattr("similis.solvers._class_margin._MAX_LARGE", 10**6)
+    S, y = tight_categorical(150, power)
+    margin = ClassMargin(S, y, each=True)
+    for C in (1.0, 10.0):
+        found = margin.solve(C)
+        assert found.gap < 1e-8
+        assert found.n_iter < 60
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_blocks_of_classes_equal_constraints_written_out(rng, normalize):
+    S, y = tight_categorical(40, 2)
+    margin = ClassMargin(S, y, each=True, normalize=normalize)
+    blocks = _class_margin._ClassBlocks(margin)
+    dense = _class_margin.DenseConstraints(margin._rows(*np.nonzero(margin._used)))
+    a, u, weights = rng.random(40), rng.random(blocks.shape[0]), rng.random(blocks.shape[0])
+    assert blocks.shape == dense.shape
+    np.testing.assert_allclose(blocks.times(a), dense.times(a), atol=1e-14)
+    np.testing.assert_allclose(blocks.transposed(u), dense.transposed(u), atol=1e-13)
+    np.testing.assert_allclose(np.triu(blocks.normal(weights)), np.triu(dense.normal(weights)), atol=1e-13)

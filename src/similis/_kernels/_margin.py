@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from similis._kernels._jit import kernel
 
 
@@ -116,6 +118,52 @@ def margin_sweep(
             _move(s, pull, f * back, own_first, own_last, first, last)
             new += back
         u[i, k] = min(max(new, 0.0), C)
+
+
+@kernel
+def margin_exchange(S: Any, codes: Any, starts: Any, factor: Any, rows: Any, C: float, u: Any, pull: Any) -> None:
+    """Move weight between two multipliers of the same object, up to three times for each of the given objects.
+
+    For tight similarities the constraints of an object against the other classes differ little, so that its multipliers
+    can hardly change one at a time. u_a / f_a more and u_b / f_b less leaves the columns of the own class as they are.
+    """
+    n_classes = starts.shape[0] - 1
+    cost, curvature = np.empty(n_classes), np.empty(n_classes)
+    for p in range(rows.shape[0]):
+        i = rows[p]
+        s, f = S[i], factor[i]
+        for g in range(n_classes):
+            cost[g], curvature[g] = _slope(s, pull, starts[g], starts[g + 1])
+            cost[g] += 1.0 / f[g]
+        for _ in range(3):
+            a, b = -1, -1  # class whose constraint is violated most, and least among those with a multiplier
+            for g in range(n_classes):
+                if g != codes[i] and u[i, g] < C and (a < 0 or cost[g] > cost[a]):
+                    a = g
+                if g != codes[i] and u[i, g] > 0.0 and (b < 0 or cost[g] < cost[b]):
+                    b = g
+            if a < 0 or b < 0 or cost[a] - cost[b] <= 1e-15 * abs(cost[a]):
+                break
+            gain, both = cost[a] - cost[b], curvature[a] + curvature[b]
+            step = min((C - u[i, a]) * f[a], u[i, b] * f[b])
+            if both > 1e-300:
+                step = min(step, gain / both)
+            moved = 0.0
+            for _ in range(2):  # a Newton step that passes the minimum is followed by a secant step back
+                moved += step
+                for j in range(starts[a], starts[a + 1]):
+                    pull[j] -= step * s[j]
+                for j in range(starts[b], starts[b + 1]):
+                    pull[j] += step * s[j]
+                for g in (a, b):
+                    cost[g], curvature[g] = _slope(s, pull, starts[g], starts[g + 1])
+                    cost[g] += 1.0 / f[g]
+                after = cost[a] - cost[b]
+                if after >= 0.0:
+                    break
+                step = moved * after / (gain - after)
+            u[i, a] = min(u[i, a] + moved / f[a], C)
+            u[i, b] = max(u[i, b] - moved / f[b], 0.0)
 
 
 @kernel

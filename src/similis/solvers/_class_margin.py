@@ -8,6 +8,7 @@ that a quadratic program in these and in those that violate their conditions giv
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.solvers._active_set import improve_in_box
-from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
+from similis.solvers._margin_qp import Constraints, DenseConstraints, MarginWeights, solve_margin
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
 _ROUNDS = 1  # of coordinate sweeps, while the gap is above:
@@ -25,8 +26,10 @@ _SWEEP_GAP = 1e-2
 _MAX_STEPS = 400  # per stage of the continuation
 _PATIENCE = 100  # steps that do not halve the gap
 _SMALL = 250  # objects up to which interior points are as fast without C
-_DENSE = 2**26  # entries of A that the fallback may write out
-_DIRECT = 10**9  # products m n^2 of m constraints on n weights up to which interior points take about a second
+_DENSE = 2**26  # entries of the matrix that interior points may write out
+_MAX_LARGE = 1.5  # multipliers of the large steps of `each`, relative to n, before interior points are tried
+_MAX_PIVOTS = 30  # of such a step, whose matrix is nearly singular
+_MAX_BLOCKS = 2000  # pairs of classes up to which the normal matrix is made of blocks
 
 
 class ClassMargin:
@@ -53,7 +56,8 @@ class ClassMargin:
     -----
     Each step costs one pass over the rows of S with positive weights. A solution is the start of the next one; costs in
     ascending order are fast. The path starts at C_0 = 2 / max(A max(A'1, 0)), below which u = C is optimal, and C grows
-    by at most ten per stage. :func:`nonnegative_margin` solves what the steps do not, where A fits into memory.
+    by at most ten per stage. The interior points of :func:`nonnegative_margin` solve what the steps do not, where the
+    matrix fits into memory, and `each` with many active multipliers: those of one object are nearly equal then.
 
     Examples
     --------
@@ -120,18 +124,16 @@ class ClassMargin:
         with single_blas_thread():
             gap, steps, objective, pull = self._advance(target, tol)
         alpha = np.maximum(pull, 0.0) / 2
-        if gap > max(tol, 1e-8) and self._used.sum() * len(alpha) <= _DENSE:
-            dense = self._solve_dense(C, tol)
-            if dense.gap < gap:
-                u = np.zeros(self._u.shape)
-                u[np.nonzero(self._used[np.argsort(self._order)])] = dense.multipliers
-                self.start(u, C)
-                return replace(dense, n_iter=dense.n_iter + steps)
+        if gap > max(tol, 1e-8):
+            found = self._interior_points(target, tol)
+            if found is not None and found.gap < gap:
+                self._u[self._used] = np.clip(found.multipliers, 0.0, target)
+                alpha, objective, gap, steps = found.alpha, found.objective, found.gap, steps + found.n_iter
         return self._result(alpha, objective, gap, steps)
 
     def _solve_hard(self, tol: float) -> MarginWeights:
-        """Raise C until no multiplier is at its bound; a problem that is small or has no solution goes to the dense
-        solver.
+        """Raise C until no multiplier is at its bound; a problem that is small or has no solution goes to interior
+        points.
         """
         C, steps = 100.0, 0
         while len(self._M) > _SMALL and C <= 1e8:
@@ -145,7 +147,10 @@ class ClassMargin:
                 objective = float(alpha @ alpha)
                 return self._result(alpha, objective, (objective - bound) / (1 + objective), steps)
             C *= 10
-        return self._solve_dense(None, tol)
+        found = self._interior_points(None, tol, always=True)
+        assert found is not None
+        self._u[self._used], self._C = found.multipliers, 0.0
+        return replace(self._result(found.alpha, found.objective, found.gap, found.n_iter), feasible=found.feasible)
 
     def _result(self, alpha: Array, objective: float, gap: float, steps: int) -> MarginWeights:
         """Results in the units and the order of the input."""
@@ -188,7 +193,7 @@ class ClassMargin:
     def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
         u, pull = self._u, self._pull(self._u)
         _scale_up(u, pull, C)
-        damping, steps, stalled, best = 0.0, 0, 0, np.inf
+        damping, steps, large, stalled, best = 0.0, 0, 0, 0, np.inf
         swept = np.inf  # gap before the last sweeps
         while True:
             margins = self._margins(np.maximum(pull, 0.0) / 2)
@@ -213,17 +218,23 @@ class ClassMargin:
                     _kernels.margin_sweep(
                         self._M, self._codes, self._starts, self._each, self._factor, rows, others, C, u, pull
                     )
+                    if self._each:
+                        _kernels.margin_exchange(
+                            self._M, self._codes, self._starts, self._factor, np.unique(rows), C, u, pull
+                        )
                 continue
             rows, others = self._active(u, slope, wrong, C)
+            if self._each and gap > _SWEEP_GAP and 8 * len(rows) > len(pull):
+                large += len(rows)
+                if large > _MAX_LARGE * len(pull):
+                    return gap, steps, objective, pull  # nearly singular steps take many pivots
             A = self._rows(rows, others)
             A_P = A[:, pull > 0]
-            if len(A) > len(pull) and self._used.sum() * len(pull) ** 2 <= _DIRECT:
-                return gap, steps, objective, pull  # a singular step takes many pivots; interior points are faster
             H = A_P @ A_P.T / 2
             if damping:
                 H += damping * (A @ A.T) / 2
             v = u[rows, others]
-            d = _minimize_in_box(H, slope[rows, others], -v, C - v)
+            d = _minimize_in_box(H, slope[rows, others], -v, C - v, _MAX_PIVOTS if self._each else None)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
             if length < 0.2:
@@ -268,12 +279,58 @@ class ClassMargin:
         own = sums[self._codes, np.arange(len(alpha))]
         return self._factor * ((own - sums).T if self._each else (2 * own - sums.sum(axis=0))[:, None])
 
-    def _solve_dense(self, C: float | None, tol: float) -> MarginWeights:
-        """Solve by interior points, with A written out in the order of the objects."""
-        place = np.argsort(self._order)
-        objects, others = np.nonzero(self._used[place])
-        A = self._rows(place[objects], others)[:, place]
-        return nonnegative_margin(A * self._scale, C, tol=tol)
+    def _interior_points(self, C: float | None, tol: float, always: bool = False) -> MarginWeights | None:
+        """Solution in the units and the order of the sorted objects; None if it would take too much memory."""
+        n, n_classes = self._own.shape
+        A: Constraints
+        if self._each and n_classes * (n_classes - 1) // 2 <= _MAX_BLOCKS and (always or 2 * n * n <= _DENSE):
+            A = _ClassBlocks(self)
+        elif always or self._used.sum() * n <= _DENSE:
+            A = DenseConstraints(self._rows(*np.nonzero(self._used)))
+        else:
+            return None
+        return solve_margin(A, C, tol)
+
+
+class _ClassBlocks:
+    """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
+
+    The constraint of object i of class g against class h is f (s(i, g) - s(i, h)), where s(i, g) are the similarities
+    of i to the objects of class g. In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs
+    2 n^3 / G for G classes, while the product with A written out costs (G - 1) n^3.
+    """
+
+    def __init__(self, margin: ClassMargin) -> None:
+        self.margin, self.used = margin, margin._used
+        self.shape = int(self.used.sum()), len(margin._codes)
+        self.classes = [slice(a, b) for a, b in zip(margin._starts, margin._starts[1:])]
+        self.columns = [np.ascontiguousarray(margin._M[:, one]) for one in self.classes]
+
+    def times(self, a: Array) -> Any:
+        return self.margin._margins(a)[self.used]
+
+    def transposed(self, u: Array) -> Any:
+        return self.margin._pull(self._spread(u))
+
+    def _spread(self, u: Array) -> Any:
+        full = np.zeros(self.used.shape)
+        full[self.used] = u
+        return full
+
+    def normal(self, weights: Array) -> Any:
+        W = self._spread(weights) * np.square(self.margin._factor)
+        of_own = np.where(self.margin._own, W.sum(axis=1, keepdims=True), W)
+        H = np.empty((self.shape[1], self.shape[1]))
+        for g, (one, S) in enumerate(zip(self.classes, self.columns)):
+            scaled = S * np.sqrt(of_own[:, g])[:, None]
+            H[one, one] = scaled.T @ scaled
+        for g, h in combinations(range(len(self.classes)), 2):
+            one, other = self.classes[g], self.classes[h]
+            H[one, other] = 0.0
+            for rows, against in ((one, h), (other, g)):
+                root = np.sqrt(W[rows, against])[:, None]
+                H[one, other] -= (self.columns[g][rows] * root).T @ (self.columns[h][rows] * root)
+        return H
 
 
 def _scale_up(u: Array, pull: Array, C: float) -> None:
@@ -314,10 +371,10 @@ def _line_search(pull: Array, change: Array, gain: float) -> float:
     return t
 
 
-def _minimize_in_box(H: Array, g: Array, low: Array, high: Array) -> Any:
+def _minimize_in_box(H: Array, g: Array, low: Array, high: Array, pivots: int | None = None) -> Any:
     """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps find most bounds, active sets the solution."""
     d = np.zeros(len(g))
     tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
     _kernels.box_sweeps(H, g, low, high, d, np.empty(len(g)), 100, tol)
-    improve_in_box(H, g, low, high, d, pivots=2 * len(g) + 10, tol=tol)
+    improve_in_box(H, g, low, high, d, pivots=pivots or 2 * len(g) + 10, tol=tol)
     return d

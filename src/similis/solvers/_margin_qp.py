@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,7 +42,38 @@ class MarginWeights:
     n_iter: int
 
 
-@single_blas_thread()
+class Constraints(Protocol):
+    """The matrix A of the constraints A a >= 1, whose entries are at most one in size, by its products."""
+
+    shape: tuple[int, int]
+
+    def times(self, a: Array) -> Any:
+        """A a."""
+
+    def transposed(self, u: Array) -> Any:
+        """A'u."""
+
+    def normal(self, weights: Array) -> Any:
+        """A' diag(weights) A, its upper triangle at least."""
+
+
+class DenseConstraints:
+    """Constraints as an array with one row per constraint."""
+
+    def __init__(self, A: Floats) -> None:
+        self.A, self.shape = A, A.shape
+
+    def times(self, a: Array) -> Any:
+        return self.A @ a
+
+    def transposed(self, u: Array) -> Any:
+        return self.A.T @ u
+
+    def normal(self, weights: Array) -> Any:
+        scaled = self.A * np.sqrt(weights)[:, None]
+        return scaled.T @ scaled
+
+
 def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100) -> MarginWeights:
     """Solve [bernal2003] sec. 5: min |a|^2 + C sum xi subject to A a >= 1 - xi, a >= 0, xi >= 0.
 
@@ -79,7 +110,20 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
     if C is not None and C * scale * scale < 1e-290:  # A is so small that a margin would cost more than its violation
         return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
-    state = _State(A / scale, None if C is None else C * scale * scale)
+    found = solve_margin(DenseConstraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
+    with np.errstate(over="ignore"):
+        return replace(
+            found,
+            alpha=found.alpha / scale,
+            multipliers=found.multipliers / scale / scale,
+            objective=found.objective / scale / scale,
+        )
+
+
+@single_blas_thread()
+def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 100) -> MarginWeights:
+    """Solve the problem of :func:`nonnegative_margin` for any form of the constraints."""
+    state = _State(A, C)
     best = _Best(state)
     steps = stalled = 0
     while steps < max_iter and stalled < _PATIENCE:
@@ -91,10 +135,7 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
         at_limit = state.mean <= 1e-8 * (1 + abs(best.bound)) or (state.length < 1e-3 and best.gap < 0.1)
         stalled = stalled + 1 if at_limit and best.gap > 0.5 * before else 0
     feasible = bool(np.isfinite(best.objective))
-    u = best.u if feasible else state.u
-    with np.errstate(over="ignore"):
-        u, objective = u / scale / scale, best.objective / scale / scale
-        return MarginWeights(best.alpha / scale, u, objective, best.gap, feasible, steps)
+    return MarginWeights(best.alpha, best.u if feasible else state.u, best.objective, best.gap, feasible, steps)
 
 
 class _Best:
@@ -113,7 +154,7 @@ class _Best:
     def update(self, tol: float) -> bool:
         """Evaluate the current state; return True if the point recovered from its multipliers has a gap below `tol`."""
         state = self.state
-        pull = np.maximum(state.A.T @ state.u, 0.0)
+        pull = np.maximum(state.A.transposed(state.u), 0.0)
         bound = float(state.u.sum()) - float(pull @ pull) / 4
         if bound > self.bound:
             self.bound, self.u = bound, state.u.copy()
@@ -130,7 +171,7 @@ class _Best:
 class _State:
     """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
 
-    def __init__(self, A: Floats, C: float | None) -> None:
+    def __init__(self, A: Constraints, C: float | None) -> None:
         c, n = A.shape
         self.A, self.C = A, C
         self.a, self.v = np.ones(n), np.ones(n)
@@ -146,13 +187,11 @@ class _State:
         """
         a, u, v, t = self.a, self.u, self.v, self.t
         soft = self.C is not None
-        dual = -(2 * a - self.A.T @ u - v)
-        primal = -(self.A @ a + (self.xi if soft else 0.0) - 1 - t)
+        dual = -(2 * a - self.A.transposed(u) - v)
+        primal = -(self.A.times(a) + (self.xi if soft else 0.0) - 1 - t)
         D = 2 + v / a
         E = t / u + (self.xi / self.w if soft else 0.0)
-        # Normal matrix A' diag(1/E) A + diag(D)
-        scaled = self.A / np.sqrt(E)[:, None]
-        factor = cholesky(scaled.T @ scaled, D)
+        factor = cholesky(self.A.normal(1 / E), D)  # of A' diag(1/E) A + diag(D)
         if factor is None:
             return False
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
@@ -170,8 +209,8 @@ class _State:
         rhs = primal + r_u
         if self.C is not None:
             rhs = rhs - goals[2] / self.w
-        da = cholesky_solve(factor, dual + r_a + self.A.T @ (rhs / E))
-        du = (rhs - self.A @ da) / E
+        da = cholesky_solve(factor, dual + r_a + self.A.transposed(rhs / E))
+        du = (rhs - self.A.times(da)) / E
         steps = [(r_a - self.v / self.a * da, da), (du, r_u - self.t / self.u * du)]
         if self.C is not None:
             steps.append((-du, (goals[2] + self.xi * du) / self.w))
@@ -179,7 +218,7 @@ class _State:
 
     def objective(self, alpha: Array) -> tuple[Array, float]:
         """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""
-        margin = self.A @ alpha
+        margin = self.A.times(alpha)
         if self.C is not None:
             return alpha, float(alpha @ alpha) + self.C * float(np.maximum(1 - margin, 0.0).sum())
         worst = float(margin.min(initial=np.inf))
@@ -193,4 +232,4 @@ class _State:
         if self.C is not None:
             return False
         size = float(self.u.sum())
-        return size > 1e4 and float((self.A.T @ self.u).max(initial=-np.inf)) <= 1e-9 * size
+        return size > 1e4 and float(self.A.transposed(self.u).max(initial=-np.inf)) <= 1e-9 * size
