@@ -296,8 +296,8 @@ class _ClassBlocks:
     """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
 
     The constraint of object i of class g against class h is f (s(i, g) - s(i, h)), where s(i, g) are the similarities
-    of i to the objects of class g. In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs
-    2 n^3 / G for G classes, while the product with A written out costs (G - 1) n^3.
+    of i to the objects of class g. In A'WA the block (g, h) gets products of the rows of g and h alone, so that it
+    costs 2 n^3 / G for G classes, while the product with A written out costs (G - 1) n^3.
     """
 
     def __init__(self, margin: ClassMargin) -> None:
