@@ -2,9 +2,9 @@
 Promoters: alignment, edits, and overlapping sequences
 ======================================================
 
-106 DNA sequences of 57 letters, half of them promoters of *E. coli* (UCI, shipped with similis). Compared are equal
-letters at equal positions, edit distances (one with cheap transitions between a and g, c and t, the common mutations of
-DNA), and alignments. Needs ``pip install 'similis[strings,report]'``.
+106 DNA sequences of 57 letters, half of them promoters of *E. coli* (UCI, shipped with similis). The measures are the
+number of equal letters at equal positions, edit distances (one with cheap transitions between a and g, c and t, the
+common mutations of DNA), and alignments. Needs ``pip install 'similis[strings,report]'``.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ axes[1].set_title(f"overlap: {n_groups} groups")
 
 # %%
 # Most sequences that are not promoters overlap others of their class: they were cut from one long piece of DNA. With
-# random splits, an overlapping sequence is classified by its own copy. All splits on this page keep the groups
+# random splits, a sequence is classified by a copy of a part of itself. All splits on this page keep the groups
 # together, also those that choose parameters; :doc:`/introduction/does_it_work` shows how large the effect is.
 
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_score

@@ -2,9 +2,9 @@
 Splice sites: position, edits, alignment
 ========================================
 
-60 letters of DNA around the places where a gene is cut: from exon to intron (EI), from intron to exon (IE), or neither
-(N). 70 sequences of each class, drawn with a fixed seed from the 3,190 of the benchmark set. The place of a cut is
-always in the middle, so a measure that lets letters move may lose information.
+Sequences of 60 letters of DNA around a boundary from exon to intron (EI), from intron to exon (IE), or none (N): 70 of
+each class, drawn with a fixed seed from the 3,190 of the benchmark set. The boundary is always in the middle, so a
+measure that ignores positions may lose information.
 """
 
 # %%
