@@ -285,6 +285,7 @@ def test_malformed_named_triangle(tmp_path, text):
         ('<table border="1" class="dataframe">\n  <thead>\n', "XML or HTML file"),
         ("Blast4-archive ::= {\n  request {\n", "archive of BLAST.*blast_formatter"),
         ("# phmmer :: search a protein sequence against a protein database\n# x\n", "report of HMMER.*--tblout"),
+        ("# LAST version 1447\n#\na score=659\ns a 0 9 + 9 MKV\n", "an alignment of LAST.*BlastTab"),
         ("@HD\tVN:1.5\tSO:query\n@PG\tPN:DIAMOND\n", "SAM file.*tabular"),
         ("H\t24\t57\t62.5\t+\t0\t0\t49I8M\ta\tb\nN\t*\t57\t*\t.\t*\t*\t*\tc\t*\n", "UC file.*--blast6out"),
         (">Cluster 0\n0\t120aa, >a... *\n1\t120aa, >b... at 61.67%\n", "clusters of CD-HIT"),
@@ -866,8 +867,9 @@ def test_arrays_of_a_zarr_group(tmp_path):
     zarr = pytest.importorskip("zarr")
     group = zarr.open_group(tmp_path / "m.zarr", mode="w")
     group["distance"] = D
+    group["from"] = np.arange(3)
     check(tmp_path / "m.zarr", ids=None, kind=None, key="distance")
-    with pytest.raises(ProximityError, match=r"Got a group of distance; say which with key=\.\.\."):
+    with pytest.raises(ProximityError, match=r"Got a group of distance, from; say which with key=\.\.\."):
         quietly(tmp_path / "m.zarr")
 
 

@@ -218,6 +218,7 @@ _OTHER_TEXT = {  # kinds of text that are recognized to tell what to write inste
     r"T?BLAST[NPX] \d": "a report of BLAST for people; write the hits with -outfmt 6",
     r"Blast4-archive": "an archive of BLAST; write the hits with blast_formatter -outfmt 6",
     r"# \w+ :: ": "a report of HMMER for people; write the hits with --tblout",
+    r"(#.*\n|\n)*a score=": "an alignment of LAST; write the hits with -f BlastTab",
     r"@(HD|SQ|PG)\t": "a SAM file; write the hits in a tabular format, such as -outfmt 6 of BLAST",
     r"[SHNC]\t[\d*]+\t[\d*]+\t[\d.*]+\t[-+.*]\t": "a UC file; write the pairs with --blast6out or --userout",
     r">Cluster \d+\n": "a list of the clusters of CD-HIT, which has no similarities of all pairs",

@@ -143,7 +143,8 @@ CHUNK = 2048
 def read_zarr(path: Path, options: ReadOptions) -> Proximity:
     """Read a store; with `mmap` the array stays on disk and rows are read when they are indexed."""
     where, mmap, max_bytes = short_path(path), options.mmap, options.max_bytes
-    array = open_zarr(path if options.key is None else path / options.key)
+    path = path if options.key is None else path / options.key
+    array = open_zarr(path)
     with parse_errors(where, "zarr store"):
         found = array.attrs.get(CARD)
         piece = math.prod(array.chunks) * array.dtype.itemsize
