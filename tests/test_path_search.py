@@ -90,7 +90,8 @@ def test_groups_are_respected(data):
     compare(LocalNearestCentroid(), KS, S, y, groups=np.arange(60) // 6, cv=GroupKFold(5))
 
 
-def test_any_scorer(data):
+def test_any_scorer(data, monkeypatch):
+    monkeypatch.setattr(PathSearchCV, "_fit_separately", None)  # the fast path must do
     for scoring in ("balanced_accuracy", make_scorer(lambda a, b: float(np.mean(a == b)) ** 2)):
         compare(LocalNearestCentroid(), KS, *data, scoring=scoring, cv=4)
     several = {"right": "accuracy", "even": "balanced_accuracy"}
@@ -98,7 +99,8 @@ def test_any_scorer(data):
     compare(LocalNearestCentroid(), KS, *data, scoring=several, refit=False, cv=4)
 
 
-def test_decision_scorer_on_two_classes(data):
+def test_decision_scorer_on_two_classes(data, monkeypatch):
+    monkeypatch.setattr(PathSearchCV, "_fit_separately", None)
     S, y = data
     keep = y != "c"
     compare(

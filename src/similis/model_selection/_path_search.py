@@ -284,7 +284,12 @@ class _Predicted(BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         # Only what the estimator itself offers, so that a scorer chooses the same response; `X` is not read.
         if name in RESPONSES and hasattr(self.predictions.template, name):
-            return lambda X: self.predictions(name)[self.position]
+
+            def respond(X: Any) -> Array:
+                return self.predictions(name)[self.position]
+
+            respond.__name__ = name  # scorers look the response up by its name
+            return respond
         raise AttributeError(name)
 
 
