@@ -323,12 +323,15 @@ def test_repr_is_short():
 
 @pytest.mark.parametrize("name", ["m.zarrs", "m", "m.npz.gz", "m.gz", ".gz", "m.docx"])
 def test_unknown_endings(tmp_path, name):
+    with pytest.raises(FileNotFoundError):
+        read_proximity(tmp_path / name)
+    with pytest.raises(ProximityError, match=r"must end in \.npz"):
+        write_proximity(tmp_path / name, [[1.0]])
+    assert not list(tmp_path.iterdir())
+    (tmp_path / name).write_bytes(b"\1\0\2")
     with pytest.raises(ProximityError, match=r"must end in \.npz") as caught:
         read_proximity(tmp_path / name)
     assert name in str(caught.value)
-    with pytest.raises(ProximityError):
-        write_proximity(tmp_path / name, [[1.0]])
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -270,6 +270,8 @@ def _reject_binary(path: Path) -> None:
 
 
 def _format_of_contents(path: Path) -> Format:
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file or directory", str(path))
     if path.is_dir():
         raise ProximityError(
             f"{short_path(path)} is a folder; name a file, or a zarr store, the name of which ends in .zarr."
