@@ -86,6 +86,19 @@ def test_broken_files_get_one_sentence(file, text, message):
     assert len(str(caught.value)) < 300
 
 
+def test_an_index_with_equal_entries_holds_no_ids_if_other_columns_describe_the_objects(file):
+    path = file("sex,index,size,class\nm,1,3,x\nf,1,4,y\n")
+    with pytest.raises(ProximityError, match="'index' is taken for the ids because of its name"):
+        read_objects(path)
+    found = read_objects(path, columns=["size"])
+    assert found.ids is None
+    assert found.columns == ("size",)
+    with pytest.raises(ProximityError, match=r"Ids must differ\. Rows 0 and 1"):
+        read_objects(path, columns=["size"], id_column="index")
+    with pytest.raises(ProximityError, match="'id' is taken for the ids because of its name"):
+        read_objects(file("id,size\na,3\na,4\n"), columns=["size"])
+
+
 def test_asked_for_columns_must_exist(file):
     path = file("a,b\n1,2\n3,4\n")
     for option in ({"id_column": "c"}, {"label_column": "c"}, {"columns": ["c"]}):

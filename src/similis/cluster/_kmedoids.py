@@ -81,7 +81,8 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     -----
     A matrix on disk (memory map) is read row by row by "eager" and "alternate". An object is assigned by its own row:
     ``D[i, j]`` is the dissimilarity of object i to medoid j, in asymmetric matrices too. "ward" uses the mean of both
-    directions.
+    directions. Its clusters are those of the tree, where an object may be nearer to the medoid of another cluster;
+    ``predict`` of the training rows then differs from ``labels_``.
 
     References
     ----------

@@ -175,7 +175,19 @@ def read_objects(
     id_place = _place(header, id_column, ID_HEADERS, where, own)
     label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where, own)  # y is also a coordinate
     features = _features(header, columns, (id_place, label_place), where)
-    ids = None if id_place is None else _ids([row[id_place] for row in cells], where)
+    ids = None
+    if id_place is not None:
+        texts = [row[id_place] for row in cells]
+        name = header[id_place]
+        counts = name.lower() == "index" and columns is not None and labels is None  # perhaps within groups
+        if id_column is not None or len(set(texts)) == len(texts):
+            ids = _ids(texts, where)
+        elif not counts:
+            raise ProximityError(
+                f"{where}: the column {quote_short(name)} is taken for the ids because of its name. Ids must differ, "
+                "and it has equal ones. Name another one with id_column"
+                f"{', or name the columns that describe the objects' if name.lower() == 'index' else ''}."
+            )
     found: NDArray[Any] | None = None
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
