@@ -38,9 +38,8 @@ from similis.study._methods import find_methods
 KINDS = ("simulated", "laplace", "counting")
 PROBLEMS = [(kind, 120, G) for G in (2, 5) for kind in KINDS] + [("laplace", 120, 15), ("simulated", 120, 15)]
 PROBLEMS += [("counting", 300, 5), ("laplace", 300, 2), ("simulated", 300, 5), ("laplace", 1000, 5)]
-PROBLEMS += [("laplace", 300, 15), ("counting", 600, 5), ("simulated", 600, 2)]  # kind, objects, classes
-MEASURED = [("sonar", 208, 2), ("crabs", 200, 4), ("digits", 400, 10), ("pima", 768, 2), ("satimage", 1000, 6)]
-MEASURED += [("letter", 300, 25)]  # data set, objects, classes
+PROBLEMS += [("laplace", 300, 15), ("counting", 600, 5), ("simulated", 600, 5)]  # kind, objects, classes
+MEASURED = [("digits", 300, 10), ("satimage", 600, 6), ("pima", 768, 2), ("crabs", 200, 4), ("letter", 200, 20)]
 TARGET = Path(__file__).parents[1] / "src" / "similis" / "study" / "times.json"
 CLASSES = 5  # of the times without the exponent
 QUICK = 0.6  # seconds at the largest size, below which a cube would be noise
