@@ -39,20 +39,20 @@ def problems(browser, paths, width, scheme):
     """What is wrong with each page; pages without a problem are left out."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = {}
+    found, said = {}, []
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    page = context.new_page()  # one for all: a new page starts a process
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("requestfailed", lambda request: said.extend(missing(request.url)))
     for path in paths:
-        page, said = context.new_page(), []
-        page.on("pageerror", lambda error, said=said: said.append(str(error)))
-        page.on("requestfailed", lambda request, said=said: said.extend(missing(request.url)))
+        said.clear()
         page.goto(path.as_uri())
         if page.evaluate("document.documentElement.scrollWidth") > width:
             said.append("wider than the screen")
         violations = Axe().run(page).response["violations"]
         said += [f"{found['id']}: {found['nodes'][0]['html'][:100]}" for found in violations]
-        page.close()
         if said:
-            found[str(path.relative_to(SITE))] = said
+            found[str(path.relative_to(SITE))] = list(said)
     context.close()
     return found
 
