@@ -1,6 +1,6 @@
 """Studies of many objects within a time budget, to be compared with a study of the first 2,000.
 
-    python benchmarks/study_large.py 2000 --budget 4m --jobs 1
+    python benchmarks/study_large.py 2000 --budget 15m --jobs 1
     python benchmarks/study_large.py 20000 --budget 5m         # a float32 matrix on disk
     python benchmarks/study_large.py 100000 --budget 8m        # objects and a measure: landmarks
 
