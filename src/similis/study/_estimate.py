@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from similis._utils.threads import thread_pools
 from similis.study._methods import Method
@@ -72,23 +73,27 @@ def expect_seconds(
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
 
-    The time of a method is (a + b n + c n^2 + d n^3) (G / 5)^e seconds for n thousand training objects or landmarks and
-    G classes (5 if not given), with coefficients that are not negative, times the speed of this machine, which is
-    measured by default. Methods whose times were never measured are expected to take the median of all.
+    For n thousand training objects or landmarks and five classes a method takes p(n) = a + b n + c n^2 + d n^3 seconds
+    with coefficients that are not negative, and for g times as many classes g^e p(n / g^f) with f = min(e / 2, 1): e is
+    about 2 for methods that fit every pair of classes, with 2 n / G objects of G classes each, and zero where the
+    number of classes does not matter. Without `n_classes` there are five. All is multiplied by the speed of this
+    machine, which is measured by default. Methods whose times were never measured are expected to take the median of
+    all.
     """
     record = _measured()
     speed = machine_seconds() / record["machine_seconds"] if speed is None else speed
-    classes = (n_classes or _CLASSES) / _CLASSES
+    growth = (n_classes or _CLASSES) / _CLASSES
     found, unknown = {}, []
     for method in methods:
-        powers = (min(n_train, method.landmarks or n_train) / 1000) ** np.arange(4)
+        n = min(n_train, method.landmarks or n_train) / 1000
         known = [record["methods"].get(base_name(method.base_name))]
         if known == [None] or method.cv is not None:
             unknown.append(method.name)
             known = list(record["methods"].values())
-        table = np.array(known)
+        *table, e = np.array(known).T
+        seconds = growth**e * polyval(n / growth ** np.minimum(e / 2, 1), table, tensor=False)
         share = (folds + 1) / (_FOLDS + 1) if method.grid else 1.0
-        found[method.name] = speed * share * float(np.median(table[:, :4] @ powers * classes ** table[:, 4]))
+        found[method.name] = speed * share * float(np.median(seconds))
     return found, tuple(unknown)
 
 
