@@ -1,7 +1,6 @@
 """Measure how long each method takes on a split, and fit the coefficients that the estimate of a study uses.
 
     python benchmarks/study_times.py                 # about 20 minutes of one core; it resumes, method by method
-    python benchmarks/study_times.py --more          # methods that run on request only, on the smaller problems
     python benchmarks/study_times.py --fit           # writes src/similis/study/times.json
     SIMILIS_DATA=... python benchmarks/study_times.py --check    # other data: expected and measured times
 
@@ -11,8 +10,8 @@ decompositions, so that they take less time there than alone: all run in one stu
 kinds of matrices with overlapping classes are measured. The fit minimizes the deviance of the gamma distribution, whose
 expected values have the same mean as the measured ones, relative to each other, so that sums over methods agree.
 
-For more objects than were measured, times grow as those of one fit without a search (benchmarks/bench_scale.py), or
-else by the earlier coefficients. The coefficients of methods that are not measured, as in regression, stay.
+For more objects than were measured, times grow as those of one fit without a search (benchmarks/bench_scale.py).
+The coefficients of methods that are not measured, those on request and of regression, stay.
 """
 
 import argparse
@@ -31,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from similis import Study, make_similarity
 from similis.datasets import has_dataset, load_benchmark, load_promoters, load_votes
 from similis.measures import Counting, Pairwise
-from similis.study import _evaluate, _plan, _run, list_methods
+from similis.study import _evaluate, _plan, _run
 from similis.study._estimate import base_name, machine_seconds
 from similis.study._methods import find_methods
 
@@ -43,7 +42,6 @@ MEASURED = [("digits", 300, 10), ("satimage", 600, 6), ("pima", 768, 2), ("crabs
 TARGET = Path(__file__).parents[1] / "src" / "similis" / "study" / "times.json"
 CLASSES = 5  # of the times without the exponent
 QUICK = 0.6  # seconds at the largest size, below which a cube would be noise
-OLD_SIZES = (240, 500, 1000, 2000)  # where earlier coefficients are evaluated
 PROCESSOR = SimpleNamespace(perf_counter=time.process_time, monotonic=time.process_time, sleep=time.sleep)
 
 
@@ -51,7 +49,6 @@ def main():
     """Measure studies into journals, fit the coefficients, or check them on other data."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("study_times"), help="for the journals")
-    parser.add_argument("--more", action="store_true", help="measure methods that run on request only")
     parser.add_argument("--fit", action="store_true", help="write the coefficients")
     parser.add_argument("--check", action="store_true", help="compare expected and measured times on other data")
     parser.add_argument("--journal", nargs="+", type=Path, default=[], help="fit also journals of study_sizes.py")
@@ -63,18 +60,14 @@ def main():
         elif options.check:
             check(options.folder)
         else:
-            measure(options)
+            measure(options.folder)
 
 
-def measure(options):
+def measure(folder):
     """Study every problem once."""
-    standard = find_methods("all", "classification")
-    slow = {"completion-svm", "full-kernel-svm"}
-    more = [m for m in list_methods() if m.reads != "objects" and m not in standard and m.name not in slow]
-    problems = [("laplace", 120, 2), ("laplace", 120, 10)] if options.more else PROBLEMS
-    for kind, n, n_classes in problems:
-        name = f"fit-{kind}-{n}-{n_classes}{'-more' * options.more}.journal"
-        run_timed(*problem(kind, n, n_classes), options.folder / name, more if options.more else standard)
+    for kind, n, n_classes in PROBLEMS:
+        journal = folder / f"fit-{kind}-{n}-{n_classes}.journal"
+        run_timed(*problem(kind, n, n_classes), journal, find_methods("all", "classification"))
 
 
 def run_timed(S, y, journal, methods):
@@ -128,16 +121,13 @@ def fit_all(paths):
     single = {item["name"]: item for item in json.loads((RESULTS / "scale_families.json").read_text())["items"]}
     for name, found in times.items():
         new = [(n, G, seconds * known["machine_seconds"] / machine) for n, G, seconds in found]
-        largest, _, longest = max(new)
         if name in single:  # more objects: as fit and prediction without a search grow
+            largest, _, longest = max(new)
             sizes, fits, rows = (np.array(single[name][key]) for key in ("n", "fit_seconds", "row_seconds"))
             logs = np.log(fits + sizes * rows)
             growth = np.exp(logs - np.interp(np.log(largest), np.log(sizes), logs))
-            more = [(n, CLASSES, longest * factor) for n, factor in zip(sizes, growth) if n > 2 * largest]
-        else:
-            sizes = [n for n in OLD_SIZES if n > 2 * largest and name in known["methods"]]
-            more = [(n, CLASSES, np.dot(known["methods"][name][:4], (n / 1000) ** np.arange(4))) for n in sizes]
-        known["methods"][name] = fit(new + more)
+            new += [(n, CLASSES, longest * factor) for n, factor in zip(sizes, growth) if n > 2 * largest]
+        known["methods"][name] = fit(new)
         print(name, *known["methods"][name])
     TARGET.write_text(compact_json(known))
 
