@@ -368,5 +368,11 @@ def test_the_default_number_of_processes_gives_the_same_results(monkeypatch, ful
     monkeypatch.setattr(_run, "_SHORT", 0.0)
     sizes = []
     monkeypatch.setattr(_run, "_backend", lambda n_jobs, backend=_run._backend: sizes.append(n_jobs) or backend(n_jobs))
-    assert contents(race(race=False)) == contents(full)
+    found = race(race=False)
+    for key, expected in contents(full).items():
+        # A process that compiles a kernel may differ in the last bits from one that loads it from the cache.
+        content = contents(found)[key]
+        chances = [np.asarray(one.pop("proba"), dtype=float) for one in (content, expected)]
+        np.testing.assert_allclose(*chances, rtol=0, atol=1e-12)
+        assert content == expected
     assert set(sizes) == {effective_n_jobs(-1)}

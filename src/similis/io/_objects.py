@@ -183,9 +183,12 @@ def read_objects(
         if id_column is not None or len(set(texts)) == len(texts):
             ids = _ids(texts, where)
         elif not counts:
+            twice = next(text for text in texts if texts.count(text) > 1)
+            rows = [i for i, text in enumerate(texts) if text == twice]
             raise ProximityError(
-                f"{where}: the column {quote_short(name)} is taken for the ids because of its name. Ids must differ, "
-                "and it has equal ones. Name another one with id_column"
+                f"{where}: the column {quote_short(name)} is taken for the ids because of its name. Ids must differ; "
+                f"those of objects {rows[0] + 1} and {rows[1] + 1} are both {quote_short(twice)}. Name another column "
+                "with id_column"
                 f"{', or name the columns that describe the objects' if name.lower() == 'index' else ''}."
             )
     found: NDArray[Any] | None = None
