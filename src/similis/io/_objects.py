@@ -180,17 +180,17 @@ def read_objects(
         texts = [row[id_place] for row in cells]
         name = header[id_place]
         counts = name.lower() == "index" and columns is not None and labels is None  # perhaps within groups
-        if id_column is not None or len(set(texts)) == len(texts):
+        try:
             ids = _ids(texts, where)
-        elif not counts:
-            twice = next(text for text in texts if texts.count(text) > 1)
-            rows = [i for i, text in enumerate(texts) if text == twice]
-            raise ProximityError(
-                f"{where}: the column {quote_short(name)} is taken for the ids because of its name. Ids must differ; "
-                f"those of objects {rows[0] + 1} and {rows[1] + 1} are both {quote_short(twice)}. Name another column "
-                "with id_column"
-                f"{', or name the columns that describe the objects' if name.lower() == 'index' else ''}."
-            )
+        except ProximityError as error:
+            if id_column is None and not counts:
+                other = ", or name the columns that describe the objects" if name.lower() == "index" else ""
+                raise ProximityError(
+                    f"{error} The column {quote_short(name)} is taken for the ids because of its name; name another "
+                    f"one with id_column{other}."
+                ) from None
+            if id_column is not None:
+                raise
     found: NDArray[Any] | None = None
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
