@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reports import Outline, make_result, noisy_picture, similarities
 
-from similis import ProximityError, Study, StudyResult
+from similis import ProximityError, Study, StudyResult, make_similarity
 from similis._drawing.html import Markup, render, tag
 from similis.report import make_comparison, make_report
 from similis.report._pages import PAPERS
@@ -58,6 +58,17 @@ def test_verdict_is_a_few_sentences(page):
     verdict = re.search(r'<p class="verdict">(.*?)</p>', page)[1]
     assert verdict.startswith("Use <strong>svm-kernel(clip)</strong>: expect an error of")
     assert len(re.findall(r"[^\d]\.(?: |$)", verdict)) == 3
+
+
+def test_the_tile_counts_dropped_methods_too():
+    S, y = make_similarity(60, 2, separation=1.0, random_state=2)
+    result = Study(["knn", "nc", "sda", "affinity-knn", "majority"], n_splits=8).run(S, y)
+    verdicts = [row.verdict for row in result.table() if not row.baseline]
+    assert any(row.method in result.dropped and row.verdict == "undecided" for row in result.table())
+    n_worse, n_undecided = (verdicts.count(one) for one in ("clearly worse", "undecided"))
+    text = unescape(make_report(result))
+    assert f"{n_worse} of {len(verdicts) - 1}" in text
+    assert f"{verdicts.count('possibly worse')} possibly worse, {n_undecided} undecided" in text
 
 
 def test_how_to_train_and_cite(page, result):
