@@ -399,6 +399,6 @@ IN_SHORT = {
   with powers of the cosine and 1.5 with Gaussian kernels, and by 3.8 on the splice junctions that stand in for the
   paper's sequences. MaxSim and the perceptron are below the SVM on every set.
 * **676 words of two letters:** with four training words per class MaxSim is right in 12.2 %, SBC in 12.0 % and the
-  one-vs-one SVM in 13.6 %; MaxSim is 175 times as fast as the SVM here, 24 times in the paper
+  one-vs-one SVM in 13.6 %; MaxSim is more than 100 times as fast as the SVM here, 24 times in the paper
   (`benchmarks/bench_maxsim.py`).""",
 }

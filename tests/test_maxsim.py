@@ -498,7 +498,8 @@ def test_wine_level():
 def test_tight_fitting(rng):
     """[bernal2003] sec. 3.3: the unit vector solves S alpha > 0; a tighter similarity becomes tight fitting."""
     X = np.concatenate([rng.normal(size=(12, 2)), rng.normal(size=(20, 2)) + 1])
-    y = np.repeat([0, 1], [12, 20])
+    y, order = np.repeat([0, 1], [12, 20]), rng.permutation(32)
+    X, y = X[order], y[order]
     S = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
     found = []
     for q in (1, 2, 4, 8, 16, 32, 64, 256, 4096, 2.0**20):
