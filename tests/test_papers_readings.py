@@ -113,7 +113,8 @@ def test_words_of_two_letters():
     words = next(item for item in items("maxsim") if item["name"].startswith("MaxSim, two-letter words"))
     text, right = in_short("bernal2003"), words["accuracy"]
     assert f"MaxSim is right in {100 * right['MaxSim']:.1f} %, SBC in {100 * right['SBC']:.1f} %" in text
-    assert f"SVM in {100 * right['SVC']:.1f} %; MaxSim is more than 100 times as fast" in text and words["ratio"] > 100
+    assert f"SVM in {100 * right['SVC']:.1f} %; MaxSim is more than 100 times as fast" in text
+    assert words["ratio"] > 100
 
 
 def test_neighbors_of_each_class():
