@@ -7,7 +7,7 @@ sub-packages load when one of their names is first used.
 from importlib import import_module
 from typing import Any
 
-__version__ = "2.0.0.dev0"
+__version__ = "2.0.0"
 
 # Public names by package; a test compares them with each package's own __all__.
 _NAMES = {
