@@ -118,6 +118,22 @@ def test_metadata(run, tmp_path):
     assert "COLUMN=VALUE" in run("inspect", "d.npz", "--metadata", "samples.tsv", "--subset", "b1", status=2).stderr
 
 
+def test_labels_and_groups_of_one_table_are_counted_apart(run, tmp_path):
+    write_proximity("d.npz", 1 - np.eye(30), ids=[f"s{i}" for i in range(30)], kind="dissimilarity")
+    labels = ["NA"] * 4 + ["x", "y"] * 12
+    groups = ["g"] * 3 + [""] * 3 + ["g", "g", "h", "h", "i", "i"] * 4
+    lines = [f"s{i}\t{y}\t{group}" for i, (y, group) in enumerate(zip(labels, groups))][:28]
+    (tmp_path / "samples.tsv").write_text("\n".join(["sample\tclass\tsite", *lines]))
+    source = ("d.npz", "--metadata", "samples.tsv", "--label-column", "class", "--group-column", "site")
+    done = run("study", *source, "--method", "nc", "--splits", "2", "--json")
+    assert "6 of 30 objects have no label and are left out (2 not in the file)" in done.stderr
+    assert "5 of 30 objects have no group and are left out (2 not in the file)" in done.stderr
+    assert "not among the objects" not in done.stderr
+    assert json.loads(done.stdout)["objects"] == 22
+    (tmp_path / "samples.tsv").write_text("sample\tclass\tsite\ns0\tx\tNA\ns1\tNA\tg\n")
+    assert "No object has both a label" in run("study", *source, "--method", "nc", status=2).stderr
+
+
 def test_predict_new_hits(run, tmp_path):
     names = [f"t{i}" for i in range(8)]
     lines = [f"{a}\t{b}\t{50 if i % 2 == j % 2 else 5}" for i, a in enumerate(names) for j, b in enumerate(names)]

@@ -101,7 +101,7 @@ def test_labels_in_any_order_with_more_columns_and_gaps(data):
     error, _, n, said = study_error(folder / "S.csv", "-l", folder / "meta.csv", "--label-column", "family")
     assert error < 0.1
     assert n == 57
-    assert "3 of 60 objects have no label and are left out; 2 ids are not among the objects" in said
+    assert "3 of 60 objects have no label and are left out (1 not in the file); 2 ids are not among the objects" in said
     found = study_error(folder / "S.csv", "-l", folder / "meta.csv", "--label-column", "family", "--na", "c0")
     assert found[2] < 50
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -228,14 +228,17 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
         raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
     inputs = _read_file(source, source.path) if source.path is not None else _read_dataset(source, str(source.dataset))
     inputs, source = _with_metadata(inputs, source, need_labels)
-    if source.labels is not None and (
-        source.metadata is not None or source.dataset is not None or source.measure is not None
-    ):
-        data, labels = _align(inputs.data, source, source.labels, "label")
-        inputs = inputs._replace(data=replace(data, labels=labels))
-    if source.groups is not None:
-        data, groups = _align(inputs.data, source, source.groups, "group")
-        inputs = inputs._replace(data=data, groups=groups)
+    beside = source.metadata is not None or source.dataset is not None or source.measure is not None
+    files = {"label": source.labels if beside else None, "group": source.groups}
+    read = {what: _align(inputs.data, source, path, what) for what, path in files.items() if path is not None}
+    if read:
+        rows = reduce(np.intersect1d, (found for found, _ in read.values()))
+        if not len(rows):
+            raise ProximityError(f"No object has both a label in {source.labels} and a group in {source.groups}.")
+        values = {what: column[np.isin(found, rows)] for what, (found, column) in read.items()}
+        data = _take(inputs.data, rows)
+        data = replace(data, labels=values["label"]) if "label" in values else data
+        inputs = inputs._replace(data=data, groups=values.get("group"))
     data = inputs.data
     if source.symmetrize and need_labels and inputs.measure is not None:
         raise ProximityError(
@@ -289,12 +292,12 @@ def load_unlabeled(source: Source, labeled: Inputs) -> Any:
     return Proximity(values, ids, every.kind, None, column_ids)
 
 
-def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[Any, NDArray[Any]]:
-    """Objects that have a label or group in a file of these, and the labels or groups."""
+def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Positions of the objects that have a label or group in a file of these, and the labels or groups."""
     from similis.io import align_labels
 
     is_label = what == "label"
-    rows, values = align_labels(
+    return align_labels(
         path,
         data.ids,
         data.n,
@@ -303,7 +306,6 @@ def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> t
         na=source.na or None,
         what=what,
     )
-    return _take(data, rows), values
 
 
 def _take(data: Proximity | Objects, rows: NDArray[Any]) -> Any:

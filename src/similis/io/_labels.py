@@ -105,7 +105,9 @@ def align_labels(
     if not len(rows):
         raise ProximityError(f"{table.where} has no {what} for any of the {n} objects.")
     if len(rows) < n:
-        table.remarks.insert(0, f"{n - len(rows)} of {n} objects have no {what} and are left out")
+        absent = n - len(rows) - table.n_empty
+        some = f" ({absent} not in the file)" if 0 < absent < n - len(rows) else ""
+        table.remarks.insert(0, f"{n - len(rows)} of {n} objects have no {what} and are left out{some}")
     if table.remarks:
         warn_user(f"{table.where}: {'; '.join(table.remarks)}.", InputWarning)
     return rows, decode_labels([found[i] for i in rows.tolist()])
@@ -117,6 +119,7 @@ class _LabelFile:
     def __init__(self, path: Path, what: str, na: tuple[str, ...], max_bytes: int) -> None:
         self.where, self.what, self.na = short_path(path), what, {"", *na}
         self.remarks: list[str] = []
+        self.n_empty = 0  # objects with an empty cell
         comments: list[str] = []
         if path.suffix.lower() == ".xlsx":
             rows = excel_rows(path, None, max_bytes)[0]
@@ -201,7 +204,7 @@ class _LabelFile:
             position = {name.strip(): i for i, name in enumerate(ids)} | {name: i for i, name in enumerate(ids)}
         found: dict[int, str] = {}
         seen: dict[str, int] = {}
-        extra, missing = 0, 0
+        extra = 0
         for line, (raw, name), row in zip(self.lines[first:], names, self.rows[first:]):
             i = position.get(raw, position.get(name))
             if seen.setdefault(raw, line) != line or i in found:
@@ -211,7 +214,7 @@ class _LabelFile:
             if i is None:
                 extra += 1
             elif row[label_place] in self.na:
-                missing += 1
+                self.n_empty += 1
             else:
                 found[i] = row[label_place]
         if extra == len(names):
