@@ -197,3 +197,21 @@ def test_ids_of_other_objects_and_ids_as_labels(tmp_path):
         aligned(tmp_path, "sample,site\na,x\nb,y\nc,x\nd,y\n", column="sample")
     with pytest.raises(ProximityError, match=r"y\.csv"):
         aligned(tmp_path, "id,label\n")
+
+
+def test_labels_in_a_column_of_the_matrix(tmp_path):
+    path = tmp_path / "S.csv"
+    lines = ["id,topic,a,b,c,d", "a,x,3,1,1,0", "b,y,1,3,1,0", "c,,1,1,3,0", "d,y,0,0,0,3"]
+    for form in (lines, [lines[0][3:], *lines[1:]]):  # with a corner cell, and without
+        path.write_text("\n".join(form))
+        with pytest.warns(InputWarning, match="1 of 4 objects have no label and are left out"):
+            P = read_proximity(path, kind="similarity", label_column="topic")
+        assert (P.ids, P.labels.tolist()) == (("a", "b", "d"), ["x", "y", "y"])
+        np.testing.assert_array_equal(P.values, [[3, 1, 0], [1, 3, 0], [0, 0, 3]])
+    path.write_text("\n".join(lines).replace("topic", "class").replace("c,,", "c,x,"))
+    assert read_proximity(path, kind="similarity").labels.tolist() == ["x", "y", "x", "y"]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ProximityError, match=r"line 2, column 2: 'x' is not a number.*set label_column='topic'"):
+        read_proximity(path, kind="similarity")
+    path.write_text("id,7,a,b\na,7,2,1\nb,8,1,2\n")  # numbers as labels of a column with a name of its own
+    assert read_proximity(path, kind="similarity", label_column="7").labels.tolist() == [7, 8]

@@ -114,8 +114,8 @@ class Source:
     )
     label_column: str | None = _option(
         metavar="NAME",
-        help="Column of the class labels, in the table of objects or in the --labels file; one called class, label "
-        "or target by default.",
+        help="Column of the class labels, in the --metadata or --labels file, or else in the file of the matrix or "
+        "objects; one called class, label or target by default.",
     )
     columns: list[str] | None = _option(
         "--column", metavar="NAME", help="A column that describes the objects; may be repeated, all others by default."

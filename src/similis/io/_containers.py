@@ -24,15 +24,22 @@ from scipy import sparse as sp
 
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
-from similis._utils.messages import warn_user
 from similis.base import Kind
-from similis.exceptions import InputWarning, ProximityError
+from similis.exceptions import ProximityError
 from similis.io._kind import kind_in_words, kind_of_array
 from similis.io._numpy import choose_array
 from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
-from similis.io._proximity import Proximity, as_ids, is_condensed, proximity_in_file, quote_short, square_of_condensed
+from similis.io._proximity import (
+    Proximity,
+    as_ids,
+    is_condensed,
+    proximity_in_file,
+    quote_short,
+    square_of_condensed,
+    with_labels,
+)
 from similis.io._text import matrix_of_rows, open_unpacked, without_title
 
 __all__ = ["excel_rows", "read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "read_rds", "write_h5ad"]
@@ -346,11 +353,7 @@ def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Pro
     P = proximity_in_file(where, values, ids, stated or options.kind, None, None, about)
     if labels is None or (None in labels and options.label_column is None):
         return P
-    labeled = [i for i, label in enumerate(labels) if label is not None]
-    if len(labeled) < P.n:
-        warn_user(f"{where}: {P.n - len(labeled)} of {P.n} objects have no label and are left out.", InputWarning)
-        P = P.take(labeled)
-    return proximity_in_file(where, P.values, P.ids, P.kind, [labels[i] for i in labeled], None, about)
+    return with_labels(P, labels, where)
 
 
 def _text(value: Any) -> str:
@@ -536,7 +539,7 @@ def _read_r_frame(frame: Any, where: str, options: ReadOptions) -> Proximity:
     names = _strings(attributes["row.names"])
     if names is not None and len(names) == len(rows) - 1:
         rows = [["", *header], *([name, *row] for name, row in zip(names, rows[1:]))]
-    return matrix_of_rows(where, enumerate(rows, 1), square=options.square, comments=[])
+    return matrix_of_rows(where, enumerate(rows, 1), options, [])
 
 
 def _strings(node: Any) -> list[str] | None:
@@ -562,7 +565,7 @@ def read_excel(path: Path, options: ReadOptions) -> Proximity:
             lines=[line for line, _ in rows],
         )
     try:
-        return matrix_of_rows(where, iter(rows), square=options.square, comments=comments, has_header=options.header)
+        return matrix_of_rows(where, iter(rows), options, comments)
     except ProximityError as error:
         if options.key is not None or len(names) == 1:
             raise

@@ -80,7 +80,8 @@ def read_proximity(
         header is optional. Labels spelled as integers become integers. By default those stored with the matrix; for
         text files those in ``<name>.labels.csv`` beside it, if there is one.
     label_column, id_column : str, optional
-        Columns of the label file, by name or by number from 1 on. Recognized by default.
+        Columns of the label file, by name or by number from 1 on. Recognized by default. Without a label file,
+        `label_column` names a column of the matrix file.
     na : sequence of str, optional
         Spellings of a missing label in the label file, beside an empty cell; NA, N/A, NaN, null and similar ones by
         default.

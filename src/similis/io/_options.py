@@ -75,7 +75,7 @@ class ReadOptions:
     max_bytes : int
         Largest size that a compressed file may unpack to.
     label_column : str or None
-        Column of the labels, for formats with a table of the objects.
+        Column of the labels in the file itself.
     pairs : PairOptions
         Options of lists of pairs: columns, score, aggregate, absent.
     """

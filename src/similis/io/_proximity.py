@@ -462,3 +462,12 @@ def labels_in_column(P: Proximity, where: str) -> Proximity:
     return proximity_in_file(
         where, np.delete(P.values, named[0], axis=1), P.ids, P.kind, decode_labels(labels), columns, P.about
     )
+
+
+def with_labels(P: Proximity, labels: Sequence[Any], where: str) -> Proximity:
+    """Add labels, None where there is none, and leave objects without a label out."""
+    labeled = [i for i, label in enumerate(labels) if label is not None]
+    if len(labeled) < P.n:
+        warn_user(f"{where}: {P.n - len(labeled)} of {P.n} objects have no label and are left out.", InputWarning)
+        P = P.take(labeled)
+    return proximity_in_file(where, P.values, P.ids, P.kind, [labels[i] for i in labeled], P.column_ids, P.about)

@@ -43,6 +43,7 @@ from similis.io._proximity import (
     proximity_in_file,
     quote_short,
     square_of_condensed,
+    with_labels,
 )
 
 __all__ = [
@@ -80,7 +81,7 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
     comments: list[str] = []
     delimiter, limit = options.delimiter, options.max_bytes
     rows = read_rows(path, delimiter=delimiter, max_bytes=limit, comments=comments, blanks=True)
-    P = matrix_of_rows(short_path(path), rows, square=options.square, comments=comments, has_header=options.header)
+    P = matrix_of_rows(short_path(path), rows, options, comments)
     beside = path.with_name(path.name + ".id")  # of PLINK: family and individual
     if P.ids is None and P.square and beside.is_file():
         names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
@@ -92,21 +93,21 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
 
 
 def matrix_of_rows(
-    where: str,
-    rows: Iterator[tuple[int, list[str]]],
-    *,
-    square: bool,
-    comments: list[str],
-    has_header: bool | None = None,
+    where: str, rows: Iterator[tuple[int, list[str]]], options: ReadOptions, comments: list[str]
 ) -> Proximity:
     """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read.
 
-    A column called class or label holds the labels.
+    The column of the labels is the one that the options name, or one called class or label.
     """
     labels: list[str] = []
-    rows = without_title(rows, comments)
-    P = _numbers_of_rows(where, _without_labels(rows, labels), square, comments, has_header)
-    return replace(P, labels=decode_labels(labels)) if labels else P
+    rows = _without_labels(without_title(rows, comments), labels, options.label_column)
+    P = _numbers_of_rows(where, rows, options.square, comments, options.header)
+    if not labels:
+        return P
+    if P.square:
+        P = with_labels(P, [None if label.lower() in MISSING else label for label in labels], where)
+        labels = [label for label in labels if label.lower() not in MISSING]
+    return replace(P, labels=decode_labels(labels))
 
 
 def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -125,7 +126,9 @@ def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) ->
     yield from chain(above, rows)
 
 
-def _without_labels(rows: Iterator[tuple[int, list[str]]], labels: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _without_labels(
+    rows: Iterator[tuple[int, list[str]]], labels: list[str], column: str | None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines without a column of labels, which are added to `labels`, and without an empty last column."""
     head = list(islice(rows, 2))
     place, is_open = None, False  # column of the labels; empty last column
@@ -136,9 +139,11 @@ def _without_labels(rows: Iterator[tuple[int, list[str]]], labels: list[str]) ->
         is_triangle = filled <= 1 + (not is_number(header[0]))  # the first line has the diagonal alone
         is_open = shift == 0 and not is_triangle and not header[-1].strip() and not below[-1].strip()
         header = header[:-1] if is_open else header
-        named = [j for j, name in enumerate(header) if name.strip().lower() in LABEL_HEADERS]
+        names = [name.strip() for name in header]
+        given = [j for j, name in enumerate(names) if name == column]
+        named = given or [j for j, name in enumerate(names) if name.lower() in LABEL_HEADERS]
         is_label = shift in (0, 1) and len(named) == 1 < len(header) and named[0] + shift > 0
-        if is_label and not is_number(below[named[0] + shift]):
+        if is_label and (given or not is_number(below[named[0] + shift])):
             place = named[0] + shift
             header = header[: named[0]] + header[named[0] + 1 :]
         head[0] = line, header
@@ -186,6 +191,8 @@ def _numbers_of_rows(
                 f"{lines[0]} has {width}."
             )
         ids += cells[:skip]
+        if not lines and not bare and not ids_only:
+            _check_columns(header, cells, where, line)
         lines.append(line)
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if not lines:
@@ -218,6 +225,18 @@ def _numbers_of_rows(
         column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
         return proximity_in_file(where, np.hstack([np.stack(column), values]), ids=header, kind=kind)
     return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
+
+
+def _check_columns(header: list[str], cells: list[str], where: str, line: int) -> None:
+    """Raise an error if one column of the first line is a text, which may be a label."""
+    shift = len(cells) - len(header)
+    texts = [j for j, cell in enumerate(cells) if j > 0 and not is_number(decimal_point(cell))]
+    if len(texts) == 1 < len(cells) - 1 and shift in (0, 1):
+        j = texts[0]
+        raise ProximityError(
+            f"{_cell(where, line, j)}: {quote_short(cells[j])} is not a number. If this column holds the labels, set "
+            f"label_column={quote_short(header[j - shift].strip())}."
+        )
 
 
 def _square_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
