@@ -118,7 +118,7 @@ def transformer(cls, *, misses=False, **fixed):
         rows = call(model.transform, Q)
         demand(n_rows(rows) == n_rows(Q) and rows.shape[1:] == whole.shape[1:], "transform has another shape")
         demand(same(rows, call(model.transform, Q)), "transform differs the second time")
-        if bearable(S, Q) and not _missing(S, Q):
+        if bearable(S, Q) and not missing(S, Q):
             finite(whole, "fit_transform")
             finite(rows, "transform")
         if hasattr(model, "get_feature_names_out"):
@@ -143,7 +143,7 @@ def regressor(cls):
         found = call(model.predict, Q)
         demand(len(found) == n_rows(Q), "one value per row")
         demand(same(found, call(model.predict, Q)), "predict differs the second time")
-        if bearable(S, Q) and not _missing(S, Q) and bearable(list(_numbers(chosen)), limit=1e10):
+        if bearable(S, Q) and not missing(S, Q) and bearable(list(_numbers(chosen)), limit=1e10):
             finite(found, "a prediction")
 
     return case
@@ -189,7 +189,8 @@ def detector(cls):
     return case
 
 
-def _missing(*arrays):
+def missing(*arrays):
+    """Whether an entry is missing, or no number."""
     found = False
     for A in arrays:
         try:

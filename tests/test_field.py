@@ -329,3 +329,14 @@ def test_spreading_follows_chains_where_neighbors_mislead(rng):
     assert model.predict(-np.ones((1, 60))).tolist() == ["a"]  # no edge: the first of equal frequencies
     with pytest.raises(ProximityError, match="only one class"):
         SimilarityLabelSpreading().fit(S, np.full(60, -1))
+
+
+def test_label_spreading_with_the_last_class_as_unlabeled(rng):
+    y = np.repeat(["a", "b"], 10)
+    S = np.where(y[:, None] == y, 3.0, 1.0) + np.eye(20) + 0.01 * rng.random((20, 20))
+    S = (S + S.T) / 2
+    shown = y.astype(object)
+    shown[::3] = "unknown"
+    model = SimilarityLabelSpreading(unlabeled="unknown").fit(S, shown.astype(str))
+    assert model.classes_.tolist() == ["a", "b"]
+    assert (model.predict(S) == y).all()

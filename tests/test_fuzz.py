@@ -9,7 +9,10 @@ import pytest
 
 import similis
 from similis import ProximityError, io, report, solvers, study
-from similis.distributed import NeighborIndex, measure_to_disk, predict_blocks
+from similis.distributed import NeighborIndex, choose_landmarks, measure_to_disk, predict_blocks
+from similis.io import matrix_card
+from similis.proximity import check_proximity
+from similis.study import choose_task, make_model
 
 STRESS = Path(__file__).parents[1] / "stress"
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -74,7 +77,7 @@ REFUSED = {
     "ranks": (lambda: study.average_ranks(3), "by the name of a data set"),
     "objects of a method": (lambda: study.make_model("knn", n="x"), "n must be"),
     "a report": (lambda: report.make_report("x"), "needs a StudyResult"),
-    "a card": (lambda: io.matrix_card(3), "shape must hold whole numbers"),
+    "a card": (lambda: io.matrix_card(3), "shape must hold two whole numbers"),
     "compact": (lambda: similis.compact(np.eye(2)), "needs a classifier"),
 }
 
@@ -209,3 +212,31 @@ def test_the_number_of_neighbors_asked_for_is_checked(wrong):
     for ask in (lambda: knn.kneighbors(np.eye(4), wrong), lambda: index.kneighbors(n_neighbors=wrong)):
         with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
             ask()
+
+
+def test_what_fuzzing_found():
+    """Values and arguments that once ended with an error of another library, or with a warning of NumPy."""
+    y = np.arange(8) % 2
+    tiny = 1e-250 * (1.0 + np.eye(8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        similis.SBC().fit(tiny, y).predict(tiny)
+        similis.KreinLogistic().fit(tiny, y)
+        similis.ProximityRidge().fit(1e-200 * np.eye(8), np.arange(8.0))
+    for kind in (True, (), {}, "no such"):
+        with pytest.raises(similis.ProximityError, match="kind must be"):
+            check_proximity(np.eye(3), kind=kind)
+        with pytest.raises(similis.ProximityError, match="kind must"):
+            make_model("knn", kind=kind)
+    for n_landmarks in (0, 1.5, "x", None):
+        with pytest.raises(ValueError, match="'n_landmarks' parameter"):
+            choose_landmarks(y, n_landmarks)
+    with pytest.raises(ValueError, match="choose_landmarks"):
+        choose_landmarks([0, "a", None], 2)
+    assert choose_task([[1], [2, 3]]) == choose_task([10**400, 1]) == "classification"
+    with pytest.raises(similis.ProximityError, match="two whole numbers"):
+        matrix_card((), ids=["a"])
+    with pytest.raises(similis.ProximityError, match="concepts of its taxonomy"):
+        similis.Resnik(taxonomy={"a": "b"}).fit(np.array([[0, 1], [1, 1]]))
+    column = similis.calibrate(similis.SimilarityKNN(n_neighbors=1), np.eye(8), y[:, None], cv=2, random_state=0)
+    assert column.predict_proba(np.eye(8)).shape == (8, 2)

@@ -44,8 +44,11 @@ EXCEPTIONS = {
     ("origin of S", "maxsim"): "a sum over a class counts the constant once per object",
     **{
         ("origin of S", name): "a sum over a class counts the constant once per object"
-        for name in ("sbc", "sbc(weak)", "sbc(normalized)")
+        for name in ("sbc", "sbc(weak)", "sbc(normalized)", "perceptron")
     },
+    **{("origin of S", name): SPECTRUM for name in ("mkl", "mkl(signed)")},
+    ("origin of S", "pcvm"): WEIGHTS,
+    ("origin of S", "local-nc(radius)"): "neighbors are those within a factor of the best similarity",
 }
 
 

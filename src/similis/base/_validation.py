@@ -126,6 +126,8 @@ def check_proximity(
     array([[1., 2.],
            [2., 1.]])
     """
+    if not (kind is None or (isinstance(kind, str) and kind in ("similarity", "dissimilarity"))):
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {str(kind)[:40]!r}.")
     check_frame_order(S, same_ids=True)
     rules = {"allow_stack": allow_stack, "accept_sparse": accept_sparse, "keep_sparse": keep_sparse}
     A = _to_array(S, estimator=estimator, reset=True, kind=kind, **rules)

@@ -10,23 +10,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from similis.base import (
     FittedArrays,
     HasMethods,
     at_least,
+    check_labels,
     check_proximity,
     check_query,
     compact,
     count_objects,
     fitted_indices,
     take_objects,
+    validated_function,
     validated_outer,
 )
 from similis.exceptions import ProximityError
 
 
+@validated_function({"y": ["array-like"], "n_landmarks": [at_least(1)], "random_state": ["random_state"]})
 def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -> NDArray[np.intp]:
     """Draw objects at random, classes in proportion, and each class with at least one object where possible.
 
@@ -51,8 +54,11 @@ def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -
     >>> sum(choose_landmarks(y, 5, 0) < 8)
     np.int64(4)
     """
-    labels = np.unique(np.asarray(y), return_inverse=True)[1]
-    n = len(labels)
+    n = count_objects(y)
+    if np.asarray(y).dtype.kind in "iuf":
+        labels = np.unique(column_or_1d(y), return_inverse=True)[1]  # a target may have as many values as objects
+    else:
+        labels = check_labels(y, n, who="choose_landmarks", min_classes=1)[1]
     if n <= n_landmarks:
         return np.arange(n)
     order = check_random_state(random_state).permutation(n)

@@ -219,8 +219,9 @@ def matrix_card(
     ProximityError
         If ids or labels do not fit the shape.
     """
-    if not (isinstance(shape, tuple | list) and all(isinstance(extent, Integral) for extent in shape)):
-        raise ProximityError(f"shape must hold whole numbers. Got {str(shape)[:60]!r}.")
+    is_shape = isinstance(shape, tuple | list) and all(isinstance(extent, Integral) for extent in shape)
+    if not is_shape or len(shape) < 2:
+        raise ProximityError(f"shape must hold two whole numbers or more. Got {str(shape)[:60]!r}.")
     return {
         "format": "similis proximity",
         "version": 1,

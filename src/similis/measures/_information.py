@@ -186,8 +186,8 @@ class Resnik(Measure):
         X = as_collection(X, "Resnik")
         if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
             X = X.ravel()
-        several = (set, frozenset, list, tuple, np.ndarray)
-        objects = read_sets([x if isinstance(x, several) else [x] for x in X], self)
+        X = [x.tolist() if isinstance(x, np.ndarray) else x for x in X]  # concepts, not rows of 0 and 1
+        objects = read_sets([x if isinstance(x, set | frozenset | list | tuple) else [x] for x in X], self)
         concepts = set(self.taxonomy).union(*map(_as_list, self.taxonomy.values()))
         for i, x in enumerate(objects):
             if not x <= concepts:

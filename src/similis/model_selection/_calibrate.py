@@ -66,7 +66,7 @@ def calibrate(
     """
     X = _as_sliceable(model, S.tocsr() if hasattr(S, "tocsr") else S)
     classes, codes = check_labels(y, _num_samples(X), who="calibrate", of=S)
-    labels, counts = np.asarray(y), np.bincount(codes)
+    labels, counts = classes[codes], np.bincount(codes)
     if counts.min() < cv:
         few = int(counts.argmin())
         raise ProximityError(
@@ -77,4 +77,12 @@ def calibrate(
         cv, shuffle=True, random_state=random_state
     )
     splits = list(splitter.split(np.zeros(len(labels)), labels, groups))
-    return CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
+    with np.errstate(invalid="ignore"):
+        found = CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
+    curves = [curve for fold in found.calibrated_classifiers_ for curve in fold.calibrators]
+    if not all(np.isfinite([getattr(curve, "a_", 0.0), getattr(curve, "b_", 0.0)]).all() for curve in curves):
+        raise ProximityError(
+            f"calibrate needs finite scores. {type(model).__name__} gave infinite ones, as for an object without known "
+            "proximities to a class; fill in missing entries first."
+        )
+    return found

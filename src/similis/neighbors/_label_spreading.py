@@ -86,7 +86,7 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         if self.unlabeled is not None and self.unlabeled in self.classes_.tolist():
             hidden = self.classes_.tolist().index(self.unlabeled)
             known = codes != hidden
-            codes = codes - (codes > hidden)
+            codes = np.where(known, codes - (codes > hidden), 0)
             self.classes_ = np.delete(self.classes_, hidden)
         W = self._edges(take_symmetric_part(np.asarray(S, dtype=np.float64), self), skip_self=True)
         W = np.maximum(W, W.T)

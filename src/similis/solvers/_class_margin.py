@@ -97,7 +97,7 @@ class ClassMargin:
     @property
     def multipliers(self) -> Any:
         found = np.empty_like(self._u)
-        found[self._order] = self._u / self._scale**2
+        found[self._order] = self._u / self._scale / self._scale  # the square may be zero
         return found
 
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
@@ -158,7 +158,8 @@ class ClassMargin:
         with np.errstate(over="ignore"):
             weights[self._order] = alpha / self._scale
             u = self.multipliers[self._used[np.argsort(self._order)]]
-            return MarginWeights(weights, u, objective / self._scale**2, max(gap, 0.0), True, steps)
+            objective = float(np.float64(objective) / self._scale / self._scale)
+            return MarginWeights(weights, u, objective, max(gap, 0.0), True, steps)
 
     def start(self, multipliers: Array, C: float) -> None:
         """Start from the multipliers of a similar problem.

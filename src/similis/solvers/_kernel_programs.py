@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 
 from similis._utils.arrays import Floats
 from similis._utils.threads import single_blas_thread
+from similis.exceptions import ProximityError
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
@@ -64,7 +65,12 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     limits = np.concatenate([-np.ones(n), anchor, -anchor])
     cost = np.concatenate([eta * tau.ravel() ** 2, [0.0], np.full(n, 1 / n), np.full(r, gamma)])
     bounds = [(0, None)] * (r * p) + [(None, None)] + [(0, None)] * (n + r)
-    found = linprog(cost, A_ub=A.tocsr(), b_ub=limits, bounds=bounds, method="highs-ds")
+    for method in ("highs-ds", "highs-ipm"):
+        found = linprog(cost, A_ub=A.tocsr(), b_ub=limits, bounds=bounds, method=method)
+        if found.x is not None:
+            break
+    else:
+        raise ProximityError(f"The linear program of the spectrum could not be solved: {found.message[:120]}")
     w = found.x[: r * p].reshape(r, p)
     k, z = w.sum(axis=1), (w * tau).sum(axis=1)  # spectrum of K, and f - b in the basis U: Eq. (5.25), (5.26)
     used = k > 1e-12 * k.max(initial=0.0)

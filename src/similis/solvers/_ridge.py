@@ -77,6 +77,6 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
     total = G1.sum(axis=1)
     b = Gy.sum(axis=1) / total
     c = Gy - b[:, None] * G1
-    diagonal = gain @ (U**2).T - G1**2 / total[:, None]
+    diagonal = gain @ (U**2).T - G1 / total[:, None] * G1
     residuals = np.divide(c, diagonal, out=np.full_like(c, np.nan), where=diagonal > 0)  # NaN for a single object
     return RidgePath(grid, c, b + mean, y - residuals)

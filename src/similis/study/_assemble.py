@@ -222,6 +222,9 @@ def make_model(
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
     names = tuple(names or ())
+    for one in kind if names and isinstance(kind, list | tuple) else [kind]:
+        if one not in ("similarity", "dissimilarity"):
+            raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
     kinds = (kind,) * len(names) if isinstance(kind, str) else tuple(kind)
     if len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kinds)} for {len(names) or 'one'}.")

@@ -141,7 +141,7 @@ def make_problem(
     task: Task | None = None,
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
-    several = kind is not None and not isinstance(kind, str)
+    several = isinstance(kind, list | tuple)
     for one in kind if several else [kind]:  # type: ignore[union-attr]
         if one not in ("similarity", "dissimilarity") and (several or one is not None):
             raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
@@ -225,9 +225,12 @@ def choose_task(y: Any) -> Task:
     >>> choose_task([0.5, 1.2, 3.0]), choose_task([1, 2, 1])
     ('regression', 'classification')
     """
-    values = np.asarray(y)
-    if values.dtype == object and all(isinstance(value, Real) for value in values.ravel()):
-        values = values.astype(np.float64)
+    try:
+        values = np.asarray(y)
+        if values.dtype == object and all(isinstance(value, Real) for value in values.ravel()):
+            values = values.astype(np.float64)
+    except (ValueError, OverflowError):  # rows of several lengths, or an integer that is no float
+        return "classification"
     if values.dtype.kind not in "iuf" or not values.size or not np.isfinite(values).all():
         return "classification"
     if (values != np.round(values)).any():

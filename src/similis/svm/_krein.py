@@ -393,7 +393,7 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
             l, penalty = np.abs(space.values), space.penalties(point["alpha"], point["ratio"])  # noqa: E741
             fit = LogisticRegression(C=1.0, tol=1e-7, max_iter=2000)
             fit.fit(space.vectors * np.sqrt(l / penalty), codes)
-            dual = fit.coef_ * np.sign(space.values) / np.sqrt(l * penalty) @ space.vectors.T
+            dual = fit.coef_ * np.sign(space.values) / (np.sqrt(l) * np.sqrt(penalty)) @ space.vectors.T
             coef, intercept = space.fold(dual, fit.intercept_)
             if G == 2:
                 coef, intercept = np.vstack([np.zeros(n), coef]), np.append(0.0, intercept)
