@@ -231,7 +231,7 @@ def test_what_fuzzing_found():
     for n_landmarks in (0, 1.5, "x", None):
         with pytest.raises(ValueError, match="'n_landmarks' parameter"):
             choose_landmarks(y, n_landmarks)
-    with pytest.raises(ValueError, match="choose_landmarks"):
+    with pytest.raises(ValueError, match="label for every object"):
         choose_landmarks([0, "a", None], 2)
     assert choose_task([[1], [2, 3]]) == choose_task([10**400, 1]) == "classification"
     with pytest.raises(similis.ProximityError, match="two whole numbers"):
