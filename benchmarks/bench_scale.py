@@ -5,8 +5,9 @@
     python benchmarks/bench_scale.py page                      # tables of docs/guide/scale.md, docs/results/cost.md
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
-over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's
-overhead is below a tenth of the work; nine in ten of the neighbors are found.
+over the memory map; taking up a nearly finished matrix costs less than half of measuring it (a tenth in 1.0, which had no
+checksum: since 2.0 a finished matrix gets one of all its values, which takes longer than this cheap measure); the
+scheduler's overhead is below a tenth of the work; nine in ten of the neighbors are found.
 """
 
 import argparse
@@ -86,7 +87,7 @@ def disk(n):
         bench.compare("measuring to npy in blocks", whole, in_memory, peer_name="in memory, then saved", repeats=5,
                       **details)  # fmt: skip
         bench.compare("taking up a matrix without its last block", lambda: resume(folder, X), whole,
-                      peer_name="measuring all", floor=10, repeats=5, **details)  # fmt: skip
+                      peer_name="measuring all", floor=2, repeats=5, **details)  # fmt: skip
         print(bench.write())
     finally:
         shutil.rmtree(folder)
