@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from studies import LIGHT, S, Sometimes, Y, run, toy
 
 import similis
-from similis import VDM, ProximityError, StudyResult
+from similis import VDM, ProximityError, Study, StudyResult, make_similarity
 from similis.study import Method, list_methods, make_model
 
 
@@ -241,3 +241,10 @@ def test_cached_results_are_not_shared_with_callers(result):
     assert replace(result, partial=True)._computed == {}
     fewer = replace(result, entries={key: e for key, e in result.entries.items() if key[0] != "nc"})
     assert "nc" not in fewer.complete_methods()
+
+
+def test_reason_of_a_failure_names_the_condition_only():
+    S, y = make_similarity(24, 2, random_state=0)[:2]
+    result = Study(["affinity-knn", "nc"], n_splits=2, cv=2).run(S - S.mean(), y, kind="similarity")
+    (row,) = (row for row in result.table() if row.status == "failed")
+    assert row.reason.startswith("weights='affinity' needs similarities of at least 0. Got -")

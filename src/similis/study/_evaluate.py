@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import time
 import warnings
 from collections import Counter
@@ -169,6 +170,7 @@ def _reason(error: Exception) -> str:
     if lines and "fits failed" in lines[0]:
         lines = lines[-1:]
     text = " ".join(lines) or type(error).__name__
+    text = re.sub(r"^Negative values in data passed to \w+: ", "", text)  # scikit-learn's words for such estimators
     if not isinstance(error, ValueError):
         text = f"{type(error).__name__}: {text}"
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 3] + "..."
