@@ -5,8 +5,8 @@
     python benchmarks/bench_scale.py page                      # tables of docs/guide/scale.md, docs/results/cost.md
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
-over the memory map; taking up a nearly finished matrix costs less than half of measuring it (a tenth in 1.0, which had no
-checksum: since 2.0 a finished matrix gets one of all its values, which takes longer than this cheap measure); the
+over the memory map; taking up a nearly finished matrix costs less than half of measuring it (a tenth in 1.0, which had
+no checksum: since 2.0 a finished matrix gets one of all its values, which takes longer than this cheap measure); the
 scheduler's overhead is below a tenth of the work; nine in ten of the neighbors are found.
 """
 
