@@ -385,7 +385,7 @@ IN_SHORT = {
 * **Aural sonar:** all four HLM mixtures lie 3.25 to 4.5 points above print, each within the rule. Not explained.
 * **Not found here:** that scheme I of the incremental HLM wins every round on the votes (figure 1): here it is lowest
   in the second round only (`scripts/reproduce qiao2013:fig1`). That HLM with vertex substitution is three times faster
-  than local SDA: here local SDA is nine times faster (`benchmarks/bench_hlm.py`).""",
+  than local SDA: here local SDA is more than five times faster (`benchmarks/bench_hlm.py`).""",
     "pekalska2000": """\
 * **Agrees:** nearly all errors and numbers of support vectors, with Parzen windows whose dimension is the number of
   training objects.
