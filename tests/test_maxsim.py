@@ -1,5 +1,6 @@
 """MaxSim, SBC and the perceptron: definitions, optimality, and the paper's limit laws."""
 
+import tracemalloc
 import warnings
 from functools import partial
 
@@ -546,3 +547,15 @@ def test_blocks_of_classes_equal_constraints_written_out(rng, normalize):
     np.testing.assert_allclose(blocks.times(a), dense.times(a), atol=1e-14)
     np.testing.assert_allclose(blocks.transposed(u), dense.transposed(u), atol=1e-13)
     np.testing.assert_allclose(np.triu(blocks.normal(weights)), np.triu(dense.normal(weights)), atol=1e-13)
+
+
+def test_matrix_on_disk_is_read_in_blocks(tmp_path, rng):
+    n = 3000
+    S = np.lib.format.open_memmap(tmp_path / "S.npy", "w+", np.float32, (n, n))
+    S[:] = rng.random((n, n), dtype=np.float32)
+    np.fill_diagonal(S, 2)
+    tracemalloc.start()
+    MaxSim().fit(S, np.arange(n) % 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n * n / 2  # of a copy in double precision

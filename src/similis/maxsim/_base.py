@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
+from similis._utils.threads import row_blocks
 from similis.base import DecisionMixin, Kind, ProximityClassifier, fitted_indices, fitted_reals
 from similis.proximity import ToSimilarity
 
@@ -95,7 +96,8 @@ def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool
         own = np.empty(len(codes))
         for members in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
             own[members] = S[members[:, None], members] @ alpha[members]
-        return bool((own > S @ alpha - own).all())
+        blocks = row_blocks(*S.shape)  # of a matrix on disk, a block at a time is in memory
+        return all(bool((own[rows] > S[rows] @ alpha - own[rows]).all()) for rows in blocks)
     sums, rows = class_sums(S, alpha, codes), np.arange(len(codes))
     own = sums[rows, codes]
     sums[rows, codes] = 0.0 if strong else -np.inf
