@@ -252,6 +252,15 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch):
     lines = re.findall(r"^\$ similis (.*)$", page.read_text(), flags=re.MULTILINE)
     assert len(lines) >= 8
     monkeypatch.chdir(tmp_path)
+    words = [f"w{i},{'ab'[i % 2] * (4 + i // 2)}c,{'xy'[i % 2]}" for i in range(40)]
+    (tmp_path / "words.csv").write_text("\n".join(["id,word,class", *words]))
+    (tmp_path / "proteins.csv").write_text("\n".join(["id,sequence,class", *words]).replace("b", "K").upper())
+    sizes = [3 + i % 2 + i // 20 for i in range(40)]
+    graphs = [{"id": f"m{i}", "label": "xy"[i % 2], "node_labels": ["C"] * n} for i, n in enumerate(sizes)]
+    graphs = [{**graph, "edges": [[j, j + 1] for j in range(n - 1)]} for graph, n in zip(graphs, sizes)]
+    (tmp_path / "molecules.json").write_text(json.dumps(graphs))
+    signatures = [{"id": f"s{i}", "object": [[i, 0.0], [i + 1, 1.0]]} for i in range(5)]
+    (tmp_path / "signatures.json").write_text(json.dumps(signatures))
     for line in lines:
         run(*shlex.split(line), *(["-q"] if line.startswith(("study", "fit")) else []))
 
