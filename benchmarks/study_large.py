@@ -1,11 +1,13 @@
 """Studies of many objects within a time budget, to be compared with a study of the first 2,000.
 
+    python benchmarks/study_large.py 2000 --splits 3 --jobs 1  # all methods on all objects; an hour; it resumes
     python benchmarks/study_large.py 2000 --budget 15m --jobs 1
     python benchmarks/study_large.py 20000 --budget 5m         # a float32 matrix on disk
     python benchmarks/study_large.py 100000 --budget 8m        # objects and a measure: landmarks
 
 The objects are categorical: 24 features with four values, 200 centroids, five classes. The commands are those of a
-user; times are wall times of the whole command. Every call adds its line to results/study_large.json.
+user; times are wall times of the whole command, and of a study that was resumed those of its last part. Every call adds
+its line to results/study_large.json.
 """
 
 import argparse
@@ -70,15 +72,17 @@ def write(options, seconds, measuring):
     result = StudyResult.load(options.folder / f"objects{options.n}.json")
     bench, path = Benchmark("study_large"), RESULTS / "study_large.json"
     if path.exists():
-        bench.items = [item for item in json.loads(path.read_text())["items"] if item["n"] != options.n]
+        others = json.loads(path.read_text())["items"]
+        bench.items = [item for item in others if (item["n"], item["budget"]) != (options.n, options.budget)]
     rows = result.table()
     splits = {
         row.method: sum(entry.ok for key, entry in result.entries.items() if key[0] == row.method) for row in rows
     }
     advice = result.recommend()
+    computing = sum(entry.fit_seconds + entry.predict_seconds for entry in result.entries.values() if entry.ok)
     bench.items.append({
         "name": f"{options.n} objects", "n": options.n, "budget": options.budget, "jobs": options.jobs,
-        "seconds": seconds, "measure_seconds": measuring, "methods": len(rows),
+        "seconds": seconds, "computing_seconds": computing, "measure_seconds": measuring, "methods": len(rows),
         "on_landmarks": sum("landmarks=" in row.method for row in rows),
         "with 3 splits": sum(count >= 3 for count in splits.values()),
         "splits": float(np.median(list(splits.values()))),
@@ -86,7 +90,7 @@ def write(options, seconds, measuring):
         "recommended": advice.method, "error": advice.error,
         "first": [{"method": row.method, "error": row.error, "splits": splits[row.method]} for row in rows[:8]],
     })  # fmt: skip
-    bench.items.sort(key=lambda item: item["n"])
+    bench.items.sort(key=lambda item: (item["n"], item["budget"] or ""))
     print(json.dumps(bench.items[-1], indent=1))
     print(bench.write())
 
