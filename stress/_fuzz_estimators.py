@@ -195,7 +195,7 @@ def missing(*arrays):
     for A in arrays:
         try:
             found |= bool(np.isnan(np.asarray(A, dtype=float)).any()) or np.ma.isMaskedArray(A)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found = True
     return found
 
