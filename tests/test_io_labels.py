@@ -211,7 +211,13 @@ def test_labels_in_a_column_of_the_matrix(tmp_path):
     path.write_text("\n".join(lines).replace("topic", "class").replace("c,,", "c,x,"))
     assert read_proximity(path, kind="similarity").labels.tolist() == ["x", "y", "x", "y"]
     path.write_text("\n".join(lines))
-    with pytest.raises(ProximityError, match=r"line 2, column 2: 'x' is not a number.*set label_column='topic'"):
+    with pytest.raises(ProximityError, match=r"line 2, column 2: 'x' is not a number.*or set label_column='topic'"):
         read_proximity(path, kind="similarity")
+    path.write_text("id,class,a,b\na,,2,1\nb,,1,2\n")
+    assert read_proximity(path, kind="similarity").labels is None
+    path.write_text("id,class,a,b,c\na,,2,1,1\nb,1,1,2,1\nc,0,1,1,2\n")  # numbers
+    with pytest.warns(InputWarning, match="1 of 3 objects have no label and are left out"):
+        P = read_proximity(path, kind="similarity")
+    assert (P.ids, P.labels.tolist()) == (("b", "c"), [1, 0])
     path.write_text("id,7,a,b\na,7,2,1\nb,8,1,2\n")  # numbers as labels of a column with a name of its own
     assert read_proximity(path, kind="similarity", label_column="7").labels.tolist() == [7, 8]

@@ -457,17 +457,20 @@ def labels_in_column(P: Proximity, where: str) -> Proximity:
     named = [j for j, name in enumerate(P.column_ids or ()) if name.strip().lower() in LABEL_HEADERS]
     if len(named) != 1 or P.shape != (P.n, P.n + 1) or P.labels is not None:
         return P
-    labels = [f"{label:.15g}" for label in P.values[:, named[0]].tolist()]
+    labels = [None if np.isnan(label) else f"{label:.15g}" for label in P.values[:, named[0]].tolist()]
     columns = [name for name in P.column_ids or () if name != (P.column_ids or ())[named[0]]]
-    return proximity_in_file(
-        where, np.delete(P.values, named[0], axis=1), P.ids, P.kind, decode_labels(labels), columns, P.about
-    )
+    rest = np.delete(P.values, named[0], axis=1)
+    return with_labels(proximity_in_file(where, rest, P.ids, P.kind, None, columns, P.about), labels, where, texts=True)
 
 
-def with_labels(P: Proximity, labels: Sequence[Any], where: str) -> Proximity:
-    """Add labels, None where there is none, and leave objects without a label out."""
+def with_labels(P: Proximity, labels: Sequence[Any], where: str, *, texts: bool = False) -> Proximity:
+    """Add labels, None where there is none, and leave objects without a label out; `texts` may spell integers."""
     labeled = [i for i, label in enumerate(labels) if label is not None]
+    if not labeled:
+        return P
     if len(labeled) < P.n:
         warn_user(f"{where}: {P.n - len(labeled)} of {P.n} objects have no label and are left out.", InputWarning)
         P = P.take(labeled)
-    return proximity_in_file(where, P.values, P.ids, P.kind, [labels[i] for i in labeled], P.column_ids, P.about)
+    known: Any = [labels[i] for i in labeled]
+    known = decode_labels(known) if texts else known
+    return proximity_in_file(where, P.values, P.ids, P.kind, known, P.column_ids, P.about)

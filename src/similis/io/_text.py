@@ -102,12 +102,9 @@ def matrix_of_rows(
     labels: list[str] = []
     rows = _without_labels(without_title(rows, comments), labels, options.label_column)
     P = _numbers_of_rows(where, rows, options.square, comments, options.header)
-    if not labels:
-        return P
-    if P.square:
-        P = with_labels(P, [None if label.lower() in MISSING else label for label in labels], where)
-        labels = [label for label in labels if label.lower() not in MISSING]
-    return replace(P, labels=decode_labels(labels))
+    if not P.square:
+        return replace(P, labels=decode_labels(labels)) if labels else P
+    return with_labels(P, [None if label.lower() in MISSING else label for label in labels], where, texts=True)
 
 
 def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -230,13 +227,11 @@ def _numbers_of_rows(
 def _check_columns(header: list[str], cells: list[str], where: str, line: int) -> None:
     """Raise an error if one column of the first line is a text, which may be a label."""
     shift = len(cells) - len(header)
-    texts = [j for j, cell in enumerate(cells) if j > 0 and not is_number(decimal_point(cell))]
+    texts = [j for j, cell in enumerate(cells) if j > 0 and not is_number(cell)]
     if len(texts) == 1 < len(cells) - 1 and shift in (0, 1):
         j = texts[0]
-        raise ProximityError(
-            f"{_cell(where, line, j)}: {quote_short(cells[j])} is not a number. If this column holds the labels, set "
-            f"label_column={quote_short(header[j - shift].strip())}."
-        )
+        name = quote_short(header[j - shift].strip())
+        parse_number(cells[j], _cell(where, line, j), f", or set label_column={name} if the column holds the labels")
 
 
 def _square_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetri
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
 from similis.study._methods import Method, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
+from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
 
 __all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search", "without_search"]
@@ -222,9 +223,7 @@ def make_model(
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
     names = tuple(names or ())
-    for one in kind if names and isinstance(kind, list | tuple) else [kind]:
-        if one not in ("similarity", "dissimilarity"):
-            raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
+    check_kinds(kind if names and isinstance(kind, list | tuple) else (kind,))
     kinds = (kind,) * len(names) if isinstance(kind, str) else tuple(kind)
     if len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kinds)} for {len(names) or 'one'}.")

@@ -126,6 +126,13 @@ class Problem:
         }
 
 
+def check_kinds(kinds: Any) -> None:
+    """Raise an error for a kind of proximity that does not exist."""
+    for one in kinds:
+        if one not in ("similarity", "dissimilarity"):
+            raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
+
+
 def make_problem(
     S: Any,
     y: Any = None,
@@ -142,9 +149,7 @@ def make_problem(
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
     several = isinstance(kind, list | tuple)
-    for one in kind if several else [kind]:  # type: ignore[union-attr]
-        if one not in ("similarity", "dissimilarity") and (several or one is not None):
-            raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
+    check_kinds(kind if several else () if kind is None else (kind,))
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
