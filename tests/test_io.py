@@ -112,6 +112,14 @@ def test_round_trip_of_anything(tmp_path, data, name):
         assert list(map(str, Q.labels)) == list(map(str, P.labels))
 
 
+def test_another_precision_keeps_a_missing_diagonal(tmp_path):
+    D = np.full((4, 4), np.nan, dtype=np.float32)
+    D[0, 1:] = D[1:, 0] = 1
+    write_proximity(tmp_path / "D.csv", D, kind="dissimilarity")
+    for options in ({}, {"directed": True}, {"dtype": np.float32}):
+        assert np.isnan(np.diagonal(read_proximity(tmp_path / "D.csv", **options).values)).all()
+
+
 def test_stack_round_trip(tmp_path, rng):
     P = Proximity(rng.random((3, 3, 2)), ids=list("abc"))
     for name in ("m.npz", "m.npy"):

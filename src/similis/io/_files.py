@@ -168,16 +168,11 @@ def read_proximity(
     if square:
         P = labels_in_column(P, where)
         _check_square(P, where)
-    values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
+    values = given = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
     if square and not directed and form.name not in ("pairs", "graphml", "h5ad") and not sparse.issparse(values):
         values = mirror_triangle(values, where)
     kind = decide_kind(values, given=kind, stated=P.kind, where=where)
-    if (
-        values is not P.values
-        and not sparse.issparse(values)
-        and kind == "dissimilarity"
-        and np.isnan(np.diagonal(values)).all()
-    ):
+    if values is not given and kind == "dissimilarity" and np.isnan(np.diagonal(values)).all():
         np.fill_diagonal(values, 0.0)
         warn_user(f"{where}: the empty diagonal is read as zero.", InputWarning)
     if values is not P.values or kind != P.kind:
