@@ -4,6 +4,7 @@
     python benchmarks/study_large.py 2000 --budget 15m --jobs 1
     python benchmarks/study_large.py 20000 --budget 5m         # a float32 matrix on disk
     python benchmarks/study_large.py 100000 --budget 8m        # objects and a measure: landmarks
+    python benchmarks/study_large.py 100000 --budget 8m --kill-after 120   # a worker process is killed (Linux)
 
 The objects are categorical: 24 features with four values, 200 centroids, five classes. The commands are those of a
 user; times are wall times of the whole command, and of a study that was resumed those of its last part. Every call adds
@@ -13,8 +14,10 @@ its line to results/study_large.json.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -33,6 +36,7 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("study_large"))
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kill-after", type=float, help="seconds after which a worker process of the study is killed")
     parser.add_argument("options", nargs="*", help="further options of similis study, after --")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
@@ -55,17 +59,32 @@ def main():
     limits += ["--splits", str(options.splits), *options.options]
     start = time.perf_counter()
     outputs = ["--journal", f"{name}.journal", "--save", f"{name}.json", "--report", f"{name}.html", "--overwrite"]
-    call("study", *source, *limits, *outputs, "--jobs", str(options.jobs))
+    killed = call("study", *source, *limits, *outputs, "--jobs", str(options.jobs), kill_after=options.kill_after)
     seconds = time.perf_counter() - start
-    write(options, seconds, measuring)
+    write(options, seconds, measuring, killed)
 
 
-def call(*words):
-    """Call the command line."""
-    subprocess.run([sys.executable, "-m", "similis", *words], check=True)
+def call(*words, kill_after=None):
+    """Call the command line, perhaps killing one of its worker processes; return the number of killed processes."""
+    process, killed = subprocess.Popen([sys.executable, "-m", "similis", *words]), []
+
+    def kill():
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [int(child) for child in children if "popen_loky" in Path(f"/proc/{child}/cmdline").read_text()]
+        os.kill(workers[0], signal.SIGKILL)
+        killed.append(workers[0])
+
+    timer = threading.Timer(kill_after or 0, kill)
+    if kill_after:
+        timer.start()
+    status = process.wait()
+    timer.cancel()
+    if status or (kill_after and not killed):
+        sys.exit(f"exit status {status}, {len(killed)} workers killed")
+    return len(killed)
 
 
-def write(options, seconds, measuring):
+def write(options, seconds, measuring, killed):
     """Add the record of a study."""
     from similis.study import StudyResult
 
@@ -80,18 +99,19 @@ def write(options, seconds, measuring):
     }
     advice = result.recommend()
     computing = sum(entry.fit_seconds + entry.predict_seconds for entry in result.entries.values() if entry.ok)
-    bench.items.append({
+    item = {
         "name": f"{options.n} objects", "n": options.n, "budget": options.budget, "jobs": options.jobs,
-        "seconds": seconds, "computing_seconds": computing, "measure_seconds": measuring, "methods": len(rows),
+        "workers_killed": killed, "seconds": seconds, "computing_seconds": computing, "measure_seconds": measuring,
+        "methods": len(rows),
         "on_landmarks": sum("landmarks=" in row.method for row in rows),
         "with 3 splits": sum(count >= 3 for count in splits.values()),
         "splits": float(np.median(list(splits.values()))),
         "peak_gigabytes": max(session.get("peak_memory", 0) for session in result.sessions) / 1e9,
         "recommended": advice.method, "error": advice.error,
         "first": [{"method": row.method, "error": row.error, "splits": splits[row.method]} for row in rows[:8]],
-    })  # fmt: skip
-    bench.items.sort(key=lambda item: (item["n"], item["budget"] or ""))
-    print(json.dumps(bench.items[-1], indent=1))
+    }  # fmt: skip
+    bench.items = sorted([*bench.items, item], key=lambda item: (item["n"], item["budget"] or ""))
+    print(json.dumps(item, indent=1))
     print(bench.write())
 
 
