@@ -79,6 +79,7 @@ def test_errors_within_bounds_full_grids(name):
     assert found == {method for data, method in FULL_GRID_EXCEPTIONS if data == name}
 
 
+@pytest.mark.slow
 def test_exceptions_are_needed():
     for name in {name for name, _ in EXCEPTIONS}:
         listed = {method for data, method in EXCEPTIONS if data == name}

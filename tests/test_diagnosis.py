@@ -101,7 +101,7 @@ def test_normal_distances_are_called_normal():
     rng = np.random.default_rng(0)
     for n in (12, 30, 80):
         found = []
-        for _ in range(10):
+        for _ in range(5):
             x = rng.normal(size=(n, 500))
             noise = np.triu(10 + rng.normal(size=(n, n)), 1)
             found += [normal_enough(euclidean_distances(x)), normal_enough(noise + noise.T)]

@@ -361,7 +361,7 @@ def test_scikit_bio_and_qiime(tmp_path):
 
 
 @pytest.mark.quick_cases(1)
-@pytest.mark.parametrize("name", ["m.csv.bz2", "m.csv.xz", "m.qza"])
+@pytest.mark.parametrize("name", ["m.csv.xz", "m.csv.bz2", "m.qza"])
 def test_bombs(tmp_path, name):
     path, data = tmp_path / name, b"1," * 10_000_000
     if name == "m.qza":
