@@ -64,7 +64,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
 
 def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
-    """Make the report of a study.
+    """Make the report of a study, a complete HTML page.
 
     Parameters
     ----------
@@ -72,11 +72,6 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         Result of a study.
     refresh : float, optional
         Refresh interval in seconds, for the page of a running study.
-
-    Returns
-    -------
-    str
-        A complete HTML page.
     """
     advice, reason = _recommend(result)
     return _render_page(
@@ -101,24 +96,20 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
 
 
 def make_notebook_view(result: StudyResult) -> str:
-    """Make a short view for a notebook: verdict, table and errors by split.
+    """Make a short view for a notebook: verdict, table and errors by split, with a style that leaves the notebook
+    alone.
 
     Parameters
     ----------
     result : StudyResult
         Result of a study.
-
-    Returns
-    -------
-    str
-        HTML with a style that leaves the rest of the notebook alone.
     """
     view = render("similis.report", "notebook.html", result=result, **_summarize(result, *_recommend(result)))
     return frame_for_notebook(view, style=read_template("similis.report", "parts.css"))
 
 
 def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -> str:
-    """Make the page that compares several studies.
+    """Make the page that compares several studies, a complete HTML page.
 
     Parameters
     ----------
@@ -126,11 +117,6 @@ def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -
         From :func:`similis.study.compare`.
     links : mapping of str to str, optional
         Address of each study's own report, by name; addresses that are not pages are left out.
-
-    Returns
-    -------
-    str
-        A complete HTML page.
     """
     pages = {
         name: link for name, link in (links or {}).items() if urlsplit(link).scheme in ("", "http", "https", "file")

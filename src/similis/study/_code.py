@@ -12,8 +12,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 import similis
 from similis.distributed import OnLandmarks
 
-__all__ = ["call_arguments", "estimator_code", "import_lines", "training_code"]
-
 _LARGEST = 30  # entries of the largest array that is written out
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["MethodInfo", "Entry", "as_indices", "to_json"]
-
 
 @dataclass(frozen=True)
 class MethodInfo:
@@ -36,10 +34,8 @@ class Entry:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    split : int
-        Number of the split.
+    method, split : str, int
+        Name of the method and number of the split.
     spec : str
         Fingerprint of the method's pipeline and grid.
     status : {"ok", "failed"}
@@ -58,10 +54,8 @@ class Entry:
         Warnings raised during the run, each once.
     details : dict
         Numbers of the method's own, see :class:`Method`.
-    finished : str
-        Time, in UTC.
-    session : str
-        Id of the run that computed it.
+    finished, session : str
+        Time, in UTC, and id of the run that computed it.
     """
 
     method: str

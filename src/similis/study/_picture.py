@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
     from similis.study._problem import Problem
 
-__all__ = ["Picture", "make_picture"]
-
 HEAT = 450  # objects of the heat map
 POINTS = 1000  # objects of embedding, spectrum and diagnosis
 SUSPECTS = 12  # pairs listed

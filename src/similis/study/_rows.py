@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
 
-__all__ = ["FEWEST_SPLITS", "Row", "make_rows"]
-
 FEWEST_SPLITS = 3  # of a method that may be recommended
 _NAN = float("nan")
 _METRICS = (
@@ -33,21 +31,15 @@ class Row:
     method : str
         Name of the method.
     error, error_sd : float
-        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
-        In a regression, the root mean squared error over all tests.
+        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out. In
+        a regression, the root mean squared error over all tests.
     rank : float
         Mean rank over the splits of the method by the metric of the study, among the methods without failure that have
         the same split.
-    verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects", ""}
-        Test against the best method over objects, see :class:`Difference`.
-    difference : float
-        Mean difference to the best method by the metric of the study.
-    interval : tuple of float or None
-        95 % interval of the difference, for all methods at the same time.
-    bold : bool
-        The papers' rule: lowest mean error, or not significantly worse at 5 %; see :meth:`StudyResult.significance`.
-    p_value, p_holm : float
-        The papers' test: one-sided signed-rank test over splits, uncorrected and with Holm's correction.
+    verdict, difference, interval
+        Test against the best method over objects by the metric of the study, see :class:`Difference`.
+    bold, p_value, p_holm
+        The papers' test over splits and their bold face, see :class:`Verdict`.
     balanced_error, log_loss, calibration_error, cost, mae, r2 : float
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float

@@ -24,8 +24,6 @@ from similis.study._protocol import Protocol, Split
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["load_result", "result_record", "save_result"]
-
 _MAGIC = "similis-study"
 _GZIP = b"\x1f\x8b"
 _DAMAGE = (
