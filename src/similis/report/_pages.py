@@ -74,6 +74,8 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         Refresh interval in seconds, for the page of a running study.
     """
     advice, reason = _recommend(result)
+    measured = bool(result.fingerprint.get("measure"))
+    others = [name for name in result.complete_methods() if advice is not None and name != advice.method]
     return _render_page(
         "report.html",
         refresh=refresh,
@@ -91,7 +93,9 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         **_summarize(result, advice, reason),
         **_show_matrix(result),
         **_show_predictions(result, advice),
-        **_show_training(result, advice),
+        data="objects" if measured else "S",
+        new_data="new_objects" if measured else "new_rows",
+        others=[(name, result.training_code(name)) for name in others],
     )
 
 
@@ -174,24 +178,21 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         "summaries": {info.name: info.summary for info in result.methods},
         "splits": SplitsDisplay.from_result(result, plot=False).svg(),
     }
-    if advice is None:
-        return found
-    first, *rest = advice.sentences
-    certainty = advice.certainty or "No other method was compared."
-    best = next(row for row in table if row.method == advice.method)
-    if result.target is None:
+    if advice is not None:
+        first, *rest = advice.sentences
+        found |= {
+            "expectation": first.removeprefix("Use ").partition(":")[2],
+            "certainty": advice.certainty or "No other method was compared.",
+            # The banner of an interrupted study replaces the sentence about it.
+            "remarks": [s for s in rest if s != advice.certainty and "interrupted" not in s],
+            "best": next(row for row in table if row.method == advice.method),
+            "baseline_error": result.baseline_error("error"),
+        }
+    if advice is not None and result.target is None:
         answers = result.predictions_by_object()
         tested = answers.tested.sum(axis=0) > 0
         found |= {"n_tested": int(tested.sum()), "n_lost": int((answers.share_wrong()[tested] == 1).sum())}
-    return {
-        **found,
-        "expectation": first.removeprefix("Use ").partition(":")[2],
-        "certainty": certainty,
-        # The banner of an interrupted study replaces the sentence about it.
-        "remarks": [s for s in rest if s != certainty and "interrupted" not in s],
-        "best": best,
-        "baseline_error": result.baseline_error("error"),
-    }
+    return found
 
 
 def _show_matrix(result: StudyResult) -> dict[str, Any]:
@@ -205,24 +206,16 @@ def _show_matrix(result: StudyResult) -> dict[str, Any]:
     values[picture.levels == 0] = np.nan
     m = len(picture.objects)
     bounds = np.cumsum([0, *np.bincount(codes, minlength=len(labels))])
+    known: dict[str, Any] = {"class_names": labels, "kind": result.kind, "limits": (picture.low, picture.high)}
     heat = []
     for order, edges in ((np.arange(m), bounds), (picture.nearness, np.array([0, m]))):
-        objects = picture.objects[order]
-        shown = MatrixDisplay(
-            values=values[np.ix_(order, order)],
-            order=objects,
-            bounds=edges,
-            class_names=labels,
-            kind=result.kind,
-            codes=codes[order],
-            limits=(picture.low, picture.high),
-        )
+        objects, square = picture.objects[order], values[np.ix_(order, order)]
+        shown = MatrixDisplay(values=square, order=objects, bounds=edges, codes=codes[order], **known)
         heat.append(shown.svg([f"{names[i]} ({labels[result.codes[i]]})" for i in objects]))
-    eigenvalues = picture.eigenvalues
-    mass, spectrum = 0.0, Markup()
-    if eigenvalues is not None and len(eigenvalues):
-        spectrum = SpectrumDisplay.from_eigenvalues(eigenvalues).svg()
-        mass = float(np.abs(eigenvalues[eigenvalues < 0]).sum() / (np.abs(eigenvalues).sum() or 1.0))
+    mass, spectrum, found = 0.0, Markup(), picture.eigenvalues
+    if found is not None and len(found):
+        spectrum = SpectrumDisplay.from_eigenvalues(found).svg()
+        mass = float(np.abs(found[found < 0]).sum() / (np.abs(found).sum() or 1.0))
     return {
         "picture": picture,
         "heat": heat,
@@ -272,16 +265,6 @@ def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dic
     }
 
 
-def _show_training(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
-    """Code that trains each method on all data."""
-    names = [] if advice is None else [name for name in result.complete_methods() if name != advice.method]
-    return {
-        "data": "objects" if result.fingerprint.get("measure") else "S",
-        "new_data": "new_objects" if result.fingerprint.get("measure") else "new_rows",
-        "others": [(name, result.training_code(name)) for name in names],
-    }
-
-
 def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]:
     """Papers behind the methods, each with the methods it describes and where, then similis."""
     cited: dict[str, list[tuple[str, str]]] = {}
@@ -298,12 +281,13 @@ def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]
 
 def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
     """Protocol, data, versions and machine."""
-    fingerprint, sessions = result.fingerprint, result.sessions
-    rows = [("protocol", result.protocol.describe(len(result.splits)))]
+    fingerprint, sessions, settings = result.fingerprint, result.sessions, result.settings()
     what = f"{len(result.classes)} classes" if result.target is None else "regression"
-    rows.append(("data", f"{len(result.codes):,} objects, {what}, {result.kind}"))
-    settings = result.settings()
-    rows.append(("ranked by", METRICS[result.metric].label))
+    rows = [
+        ("protocol", result.protocol.describe(len(result.splits))),
+        ("data", f"{len(result.codes):,} objects, {what}, {result.kind}"),
+        ("ranked by", METRICS[result.metric].label),
+    ]
     if "groups" in settings:
         rows.append(("groups", f"{settings['groups']:,}, never on both sides of a split or fold"))
     names = [str(c) for c in result.classes]
@@ -327,10 +311,8 @@ def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def _format_grid(grid: Mapping[str, Any]) -> str:
-    def brief(value: Any) -> str:
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    return "; ".join(f"{name}: {', '.join(map(brief, values))}" for name, values in grid.items())
+    texts = {name: [f"{v:g}" if isinstance(v, float) else str(v) for v in values] for name, values in grid.items()}
+    return "; ".join(f"{name}: {', '.join(values)}" for name, values in texts.items())
 
 
 def _shade(error: float, table: Mapping[str, Row]) -> float:

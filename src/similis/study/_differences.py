@@ -1,7 +1,6 @@
 """Differences to the leading method, tested over objects, and the metric by which methods are ranked.
 
-Splits overlap: objects are tested repeatedly and training parts share most of their objects. A test that takes splits
-as independent rejects far too often. Objects are the independent units.
+Splits overlap and are not independent, so that a test over splits rejects far too often. Objects are independent.
 """
 
 from __future__ import annotations

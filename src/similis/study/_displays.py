@@ -49,9 +49,7 @@ class _ResultDisplay(Display):
 
     @classmethod
     def from_result(cls, result: StudyResult, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
-        """Read the result of a study and, unless `plot` is False, draw it; `ax` and `options` are passed to
-        :meth:`plot`.
-        """
+        """Read the result of a study and, unless `plot` is False, draw it by :meth:`plot` with the other options."""
         display = cls._read(result)
         return display.plot(ax=ax, **options) if plot else display
 
@@ -361,16 +359,8 @@ class ReliabilityDisplay(_ResultDisplay):
     ) -> Self:
         """Draw the reliability of the probabilities that a model predicts for objects it was not fitted to.
 
-        Parameters
-        ----------
-        y : array-like of shape (m,)
-            True labels, all classes among them.
-        proba : array-like of shape (m, G)
-            Probabilities; columns in the sorted order of the labels, as in ``predict_proba``.
-        name : str, default="model"
-            Name of the model.
-        plot, ax, **options
-            As for :meth:`from_result`.
+        All classes must be among the labels `y`; the columns of `proba` are in their sorted order, as in
+        ``predict_proba``.
         """
         P = np.asarray(proba, dtype=np.float64)
         classes, codes = check_labels(y, len(P), who="from_predictions", min_classes=1)
@@ -482,16 +472,6 @@ class ConfusionDisplay(_ResultDisplay):
         Names of the classes.
     counts : ndarray of shape (n_classes, n_classes)
         Predictions; rows: true class, columns: predicted class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import ConfusionDisplay
-    >>> x = np.linspace(0, 1, 20)
-    >>> result = Study("nc", n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
-    >>> int(ConfusionDisplay.from_result(result, plot=False).counts.sum())
-    12
     """
 
     method: str
@@ -668,14 +648,13 @@ class ValuesDisplay(_ResultDisplay):
 class RanksDisplay(Display):
     """Average ranks of methods across data sets; bars join methods that are not significantly different.
 
+    The critical-difference diagram of Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
+    2006.
+
     Parameters
     ----------
     ranks : Ranks
         From :func:`average_ranks`.
-
-    References
-    ----------
-    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
 
     Examples
     --------

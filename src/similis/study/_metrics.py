@@ -1,7 +1,4 @@
-"""Metrics and significance tests, computed from raw predictions: class codes, probabilities, or values.
-
-Lower is better for all but ``normalized_cross_entropy`` and ``r2``. Probabilities have one column per class.
-"""
+"""Metrics and significance tests, computed from raw predictions: class codes, probabilities, or values."""
 
 from __future__ import annotations
 
@@ -61,9 +58,7 @@ def perplexity(truth: Codes, proba: Proba, smoothing: float | None = None) -> fl
 
 
 def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float | None = None) -> float:
-    """Relative reduction of the cross entropy of `priors`, the class frequencies of each object's training part; at
-    most 1.
-    """
+    """Relative reduction, at most 1, of the cross entropy of `priors`, the class frequencies of training parts."""
     # [chen2010] sec. 4.6.1 -> (zeta_0 - zeta) / zeta_0
     baseline = log_loss(truth, priors, smoothing)
     return (baseline - log_loss(truth, proba, smoothing)) / baseline if baseline > 0 else float("nan")
@@ -91,17 +86,13 @@ def bin_by_confidence(truth: Codes, proba: Proba, n_bins: int = 10) -> Values:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression.
-
-    A `pooled` one is computed once from the test objects of all splits together: fractions of few objects are mostly
-    noise.
-    """
+    """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression."""
 
     label: str  # heading of a column
     of_labels: Callable[[Codes, Codes], float] | None = None
     of_proba: Callable[[Codes, Proba], float] | None = None
     of_values: Callable[[Values, Values], float] | None = None
-    pooled: bool = False
+    pooled: bool = False  # computed once from the test objects of all splits: few objects in many bins are noise
     sign: int = 1  # -1 where larger is better
 
 
@@ -257,10 +248,7 @@ class Verdict:
 def compare_to_best(
     errors: Mapping[str, NDArray[np.float64]], level: float = 0.05, *, best: str | None = None
 ) -> dict[str, Verdict]:
-    """Test every method against the best: by default the one with the lowest mean error, the first of equal ones.
-
-    `errors` has one value per split, NaN where a method has none.
-    """
+    """Test every method against the best, by default that with the lowest mean error; NaN is a missing split."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     if not errors:
@@ -279,11 +267,11 @@ def compare_to_best(
 def error_interval(
     errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
 ) -> tuple[float, float]:
-    """Interval for the expected error, from the errors on the splits; `n_objects` is the number of distinct test
+    """Interval for the expected error, from the errors on the splits, never narrower than Wilson's for the test
     objects.
 
-    It is never narrower than the Wilson interval for that number. `test_share` is the size of a test part over that of
-    its training part.
+    `test_share` is the size of a test part over that of its training part, `n_objects` the number of distinct test
+    objects.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -294,6 +282,7 @@ def error_interval(
     reach = z * math.sqrt(mean * (1 - mean) / n_objects + z**2 / (4 * n_objects**2)) / (1 + z**2 / n_objects)
     low, high = middle - reach, middle + reach
     if 2 <= len(errors) < n_objects:
+        # Nadeau and Bengio: random splits overlap, so the variance of the mean is s^2 (1 / J + test_share).
         spread = float(errors.std(ddof=1)) * math.sqrt(1 / len(errors) + test_share)
         half = float(stats.t.ppf((1 + level) / 2, len(errors) - 1)) * spread
         low, high = min(low, mean - half), max(high, mean + half)

@@ -62,10 +62,15 @@ def _draw(n: int, size: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
 
+def first_step(model: Any) -> Any:
+    """First step of a pipeline or of the pipeline in a conformal model; None for another model."""
+    return getattr(getattr(model, "estimator_", model), "steps", [("", None)])[0][1]
+
+
 def measure_step(model: Any) -> Pairwise | None:
-    """Step that measures objects, of a pipeline or the pipeline in a conformal model."""
-    steps = getattr(getattr(model, "estimator_", model), "steps", [("", None)])
-    return steps[0][1] if isinstance(steps[0][1], Pairwise) else None
+    """First step if it measures objects."""
+    step = first_step(model)
+    return step if isinstance(step, Pairwise) else None
 
 
 def _scores(rows: Any, kind: Kind, folds: Any = None) -> NDArray[np.float64]:

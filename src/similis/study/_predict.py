@@ -16,7 +16,7 @@ from similis.base import predict_responses
 from similis.exceptions import ProximityError
 from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
-from similis.study._novelty import measure_step, nearest_means, novelty_p_values
+from similis.study._novelty import first_step, measure_step, nearest_means, novelty_p_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
     assert card.matrices is not None
     names, kinds = list(card.matrices), list(card.matrices.values())
-    step = getattr(getattr(model, "estimator_", model), "steps", [("", None)])[0][1]
+    step = first_step(model)
     one = getattr(step, "matrix", None)
     if isinstance(one, int):  # the others are not read
         names, kinds, blocks = [names[one]], [kinds[one]], [blocks[one]] if len(blocks) == len(names) else blocks
@@ -192,7 +192,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     """Features of the model, in its order; one text per object if its measure compares texts."""
-    card, objects = trained.card, getattr(trained.model, "estimator_", trained.model).steps[0][1].objects_
+    card, objects = trained.card, first_step(trained.model).objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
     known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2
     if rows.values.ndim == 1:

@@ -253,25 +253,15 @@ class StudyResult:
 
     @_computed_once
     def differences(self, level: float = 0.05) -> dict[str, Difference]:
-        """Test every method against the leader, over objects.
+        """Test every method without failure to which the metric applies against the leader, over objects.
 
         The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method and
         the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance (1 + 2
         n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean over the
         splits, at least 1/4. A method is clearly worse if delta exceeds q / sqrt(2) standard errors, with q the 5 %
-        point of the studentized range of all methods that were started. The loss of a prediction is 0 or 1 for the
-        error; its cost; n / (G n_g) for a wrong prediction in a class of n_g of the n tests for the balanced error;
-        -log P for the metrics of probabilities.
-
-        Parameters
-        ----------
-        level : float, default=0.05
-            Probability that any method is called clearly worse if all are equally good.
-
-        Returns
-        -------
-        dict of str to Difference
-            By method, without failures and without methods that the metric does not apply to.
+        point of the studentized range of all methods that were started; `level` replaces the 5 %. The loss of a
+        prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g of the n
+        tests for the balanced error; -log P for the metrics of probabilities.
         """
         return compare_to_leader(self, level)
 
@@ -404,9 +394,7 @@ class StudyResult:
         words += f" The time budget was {clock(self.time_budget)}"
         if not self.skipped:
             return f"{words}; all methods fit into it."
-        ended: dict[int, list[str]] = {}
-        for name, r in self.skipped.items():
-            ended.setdefault(r, []).append(name)
+        ended = {r: [name for name, after in self.skipped.items() if after == r] for r in self.skipped.values()}
         each = [f"{list_some(names)} after {r} split{'s'[: r != 1]}" for r, names in sorted(ended.items())]
         return f"{words}; skipped, since the next split did not fit: {'; '.join(each)}."
 
@@ -423,12 +411,11 @@ class StudyResult:
         return count_predictions(self)
 
     def relabeling_candidates(self) -> list[Relabeling]:
-        """Objects whose label every good method contradicts in all its predictions, with confidence; the most confident
-        first.
+        """Objects whose label every good method contradicts in all its predictions, with confidence.
 
         Good methods are the best one and those that do not differ significantly from it. Confidence is a mean
-        probability of the predicted class of at least 0.8, where methods have probabilities. Candidates have the
-        attributes ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``. A regression has
+        probability of the predicted class of at least 0.8, where methods have probabilities. The most confident come
+        first, with ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``; a regression has
         none.
         """
         return find_relabelings(self)
@@ -437,21 +424,11 @@ class StudyResult:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
         A class is in the set of an object if its probability is not unusually low among the other objects of that
-        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration.
-
-        Parameters
-        ----------
-        method : str, optional
-            A method with probabilities; by default the best one of them.
-        level : float, default=0.9
-            Share of the objects of each class whose set shall contain it. A class with fewer than 1 / (1 - `level`)
-            objects is in every set.
-
-        Returns
-        -------
-        list of ClassSets
-            With ``label``, ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``, one per class; empty for a
-            regression and without probabilities.
+        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration; by
+        default those of the best method with probabilities. `level` is the share of the objects of each class whose set
+        shall contain it. A class with fewer than 1 / (1 - `level`) objects is in every set. Each class has a ``label``,
+        ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``. The list is empty for a regression and without
+        probabilities.
         """
         if self.target is not None:
             return []
@@ -510,22 +487,16 @@ class StudyResult:
                 "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
         cv = self.protocol.cv
+        facts = ("names", "symmetric", "to_similarity", "to_dissimilarity", "missing")
         return make_model(
             self.custom.get(name, name),
             kind=self.situation.kinds or self.situation.kind,
-            names=self.situation.names,
-            symmetric=self.situation.symmetric,
             measure=measure,
             n=self.protocol.inner_train_size(len(self.codes)),
             cv=cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None),
-            costs=self.costs,
-            priors=self.priors,
-            metric=self.metric,
-            y=self.y,
             random_state=self.protocol.random_state,
-            to_similarity=self.situation.to_similarity,
-            to_dissimilarity=self.situation.to_dissimilarity,
-            missing=self.situation.missing,
+            **{name: getattr(self, name) for name in ("costs", "priors", "metric", "y")},
+            **{name: getattr(self.situation, name) for name in facts},
         )
 
     def training_code(self, method: str) -> str:
@@ -547,22 +518,11 @@ class StudyResult:
         return self.training[method]
 
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
-        """Choose the parameters of the recommended method on all data and fit it, ready for :func:`similis.save`.
+        """Choose the parameters of a method, by default the recommended one, on all data and fit it.
 
-        Metric, costs, priors and groups are those of the study.
-
-        Parameters
-        ----------
-        S : array-like of shape (n, n), or objects
-            All proximities, or the objects of a study with a measure.
-        y : array-like of shape (n,)
-            Labels.
-        method : str, optional
-            Name; None for the recommended method.
-        measure : measure, optional
-            Required for a study of objects whose result was loaded from a file.
-        groups : array-like of shape (n,), optional
-            Groups, for other objects than those of the study.
+        Metric, costs, priors and groups are those of the study. Pass the `measure` if the study measured objects and
+        its result was loaded from a file, and the `groups` if these are other objects. :func:`similis.save` saves the
+        model.
         """
         return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 

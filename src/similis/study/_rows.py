@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from similis.study._metrics import METRICS
 
 if TYPE_CHECKING:
-    from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
 
 FEWEST_SPLITS = 3  # of a method that may be recommended
@@ -108,30 +107,22 @@ def make_rows(result: StudyResult) -> list[Row]:
     ended = {**dict.fromkeys(result.skipped, "skipped"), **dict.fromkeys(result.dropped, "dropped")}
     rows = []
     for info in result.methods:
-        if info.name not in verdicts:
-            rows.append(_failed(result, info))
-            continue
-        known = errors[info.name][~np.isnan(errors[info.name])]
-        verdict, tested = verdicts[info.name], differences.get(info.name)
-        figures: dict[str, Any] = {metric: values[info.name] for metric, values in means.items()}
-        rows.append(
-            Row(
-                method=info.name,
-                error_sd=float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
-                rank=ranks.get(info.name, _NAN),
-                verdict="" if tested is None else tested.verdict,
-                difference=_NAN if tested is None else tested.difference,
-                interval=None if tested is None else tested.interval,
-                bold=verdict.bold,
-                p_value=verdict.p_value,
-                p_holm=verdict.p_holm,
-                n_splits=len(known),
-                status="ok" if len(known) == len(result.splits) else ended.get(info.name, "incomplete"),
-                conversion=info.conversion,
-                baseline=info.baseline,
-                **figures,
-            )
-        )
+        name = info.name
+        if name not in verdicts:
+            found = _failure(result, name)
+        else:
+            known = errors[name][~np.isnan(errors[name])]
+            found = {
+                "error_sd": float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
+                "rank": ranks.get(name, _NAN),
+                "n_splits": len(known),
+                "status": "ok" if len(known) == len(result.splits) else ended.get(name, "incomplete"),
+                **{metric: values[name] for metric, values in means.items()},
+                **{key: getattr(verdicts[name], key) for key in ("bold", "p_value", "p_holm")},
+            }
+        if name in differences:
+            found |= {key: getattr(differences[name], key) for key in ("verdict", "difference", "interval")}
+        rows.append(Row(name, conversion=info.conversion, baseline=info.baseline, **found))
 
     fewest = min(FEWEST_SPLITS, max((row.n_splits for row in rows), default=0))
 
@@ -144,21 +135,15 @@ def make_rows(result: StudyResult) -> list[Row]:
     return sorted(rows, key=place)
 
 
-def _failed(result: StudyResult, info: MethodInfo) -> Row:
-    found = [result.entries.get((info.name, split.number)) for split in result.splits]
+def _failure(result: StudyResult, name: str) -> dict[str, Any]:
+    """Fields of the row of a method without a complete result."""
+    found = [result.entries.get((name, split.number)) for split in result.splits]
     present = [entry for entry in found if entry is not None]
     failed = [entry for entry in present if not entry.ok]
     status = "missing" if not present else "failed" if len(failed) == len(present) else "partly failed"
     reason = failed[0].reason if failed else "interrupted before its first split"
-    if not present and info.name in result.skipped:
+    if not present and name in result.skipped:
         status, reason = "skipped", "its first split does not fit into the time budget"
     if status == "partly failed":
         reason = f"{len(failed)} of {len(present)} splits: {reason}"
-    return Row(
-        method=info.name,
-        n_splits=len(present) - len(failed),
-        status=status,
-        reason=reason,
-        conversion=info.conversion,
-        baseline=info.baseline,
-    )
+    return {"n_splits": len(present) - len(failed), "status": status, "reason": reason}
