@@ -166,14 +166,13 @@ class Rule(Mark):
 
 @dataclass(frozen=True)
 class Texts(Mark):
-    """Words at points, moved by (dx, dy) pixels to the right and down."""
+    """Words at points, moved by dx pixels to the right."""
 
     x: Numbers
     y: Numbers
     texts: Sequence[str]
     anchor: Literal["start", "middle", "end"] = "middle"
     dx: float = 0.0
-    dy: float = 0.0
 
 
 @dataclass(frozen=True)

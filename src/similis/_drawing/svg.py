@@ -187,7 +187,7 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
                 px, py = at(x, y)
                 given = look(k)
                 given["class_"] += {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
-                yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=f"{0.35 + mark.dy / 12:.2f}em", **given)
+                yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=".35em", **given)
         case Labels():
             for k, (right, down) in enumerate(place_labels(figure, mark)):
                 px, py = at(mark.x[k], mark.y[k])

@@ -100,8 +100,7 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
 
 
 def make_notebook_view(result: StudyResult) -> str:
-    """Make a short view for a notebook: verdict, table and errors by split, with a style that leaves the notebook
-    alone.
+    """Make a short view for a notebook: verdict, table and errors by split.
 
     Parameters
     ----------
@@ -222,14 +221,13 @@ def _show_matrix(result: StudyResult) -> dict[str, Any]:
         "missing": bool((picture.levels == 0).any()),
         "spectrum": spectrum,
         "negative_mass": mass,
-        "embedding": _show_embedding(result, names, labels),
+        "embedding": _show_embedding(result, picture, names, labels),
         "names": names,
     }
 
 
-def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) -> Markup:
-    picture = result.picture
-    if picture is None or picture.points is None or not len(picture.points):
+def _show_embedding(result: StudyResult, picture: Any, names: list[str], labels: list[str]) -> Markup:
+    if picture.points is None or not len(picture.points):
         return Markup()
     share = np.full(len(result.codes), np.nan)
     if result.target is None:

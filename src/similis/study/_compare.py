@@ -47,12 +47,12 @@ class Comparison:
 
 
 def compare(results: Mapping[str, StudyResult]) -> Comparison:
-    """Compare studies of several data sets, or of several measures of one, by average ranks; see :func:`average_ranks`.
+    """Compare studies of several data sets, or of several measures of one, by average ranks: a :class:`Comparison`.
 
     Parameters
     ----------
     results : mapping of str to StudyResult
-        At least two, by name.
+        At least two, by name; see :func:`average_ranks`.
 
     Examples
     --------

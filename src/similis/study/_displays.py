@@ -104,7 +104,6 @@ class SplitsDisplay(_ErrorDisplay):
     errors : sequence of ndarray
         Errors of each method, one per split.
     means : sequence of float
-        Mean errors.
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
@@ -202,8 +201,8 @@ class RaceDisplay(_ErrorDisplay):
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
         rows, known = cls._rows(result)
-        scores = [result.scores("error")[row.method] for row in rows]
-        errors = [values[~np.isnan(values)] for values in scores]
+        scores = result.scores("error")
+        errors = [scores[row.method][~np.isnan(scores[row.method])] for row in rows]
         return cls(
             means=[np.cumsum(e) / np.arange(1, len(e) + 1) for e in errors],
             ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
@@ -242,18 +241,10 @@ class TimeErrorDisplay(_ErrorDisplay):
     Parameters
     ----------
     methods : sequence of str
-        Names.
     seconds, errors : sequence of float
         Means over the splits.
     bold, baseline : sequence of bool
         The best method and those that do not differ significantly from it; baselines.
-
-    Examples
-    --------
-    >>> from similis.study import TimeErrorDisplay
-    >>> shown = TimeErrorDisplay(methods="ab", seconds=[1, 2], errors=[0.1, 0.2], bold=[1, 0], baseline=[0, 0])
-    >>> shown.front()
-    [0]
     """
 
     seconds: Sequence[float]
@@ -318,7 +309,6 @@ class Reliability:
     Attributes
     ----------
     method : str
-        Its name.
     confidence, right : ndarray of shape (n_bins,)
         Mean of the largest probability, and share of correct predictions; NaN in empty bins.
     counts : ndarray of shape (n_bins,)
@@ -467,9 +457,7 @@ class ConfusionDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
-        Its name.
     classes : sequence of str
-        Names of the classes.
     counts : ndarray of shape (n_classes, n_classes)
         Predictions; rows: true class, columns: predicted class.
     """
@@ -580,9 +568,7 @@ class ValuesDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
-        Name of the method.
     names : sequence of str
-        Names of the tested objects.
     truth, predicted : ndarray of shape (m,)
         True values, and means of the predictions over the splits that tested an object.
     """
@@ -648,20 +634,12 @@ class ValuesDisplay(_ResultDisplay):
 class RanksDisplay(Display):
     """Average ranks of methods across data sets; bars join methods that are not significantly different.
 
-    The critical-difference diagram of Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7,
-    2006.
+    The diagram is that of Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
 
     Parameters
     ----------
     ranks : Ranks
         From :func:`average_ranks`.
-
-    Examples
-    --------
-    >>> from similis.study import RanksDisplay
-    >>> scores = {"votes": {"a": 0.1, "b": 0.2, "c": 0.3}, "sonar": {"a": 0.2, "b": 0.2, "c": 0.4}}
-    >>> RanksDisplay.from_results(scores, plot=False).ranks.methods
-    ('a', 'b', 'c')
     """
 
     _size = (7.0, 3.0)

@@ -35,7 +35,6 @@ class Entry:
     Attributes
     ----------
     method, split : str, int
-        Name of the method and number of the split.
     spec : str
         Fingerprint of the method's pipeline and grid.
     status : {"ok", "failed"}

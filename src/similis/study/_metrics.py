@@ -188,8 +188,7 @@ def signed_rank(differences: ArrayLike) -> float:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values for their number by Holm's step-down rule; a comparison with a value below 0.05 is significant at
-    5 %.
+    """Adjust p-values for their number by Holm's step-down rule; values below 0.05 are significant at 5 %.
 
     Parameters
     ----------
@@ -228,7 +227,6 @@ class Verdict:
     Attributes
     ----------
     method : str
-        Name of the method.
     p_value, p_holm : float
         One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
         number of methods compared.
@@ -267,11 +265,9 @@ def compare_to_best(
 def error_interval(
     errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
 ) -> tuple[float, float]:
-    """Interval for the expected error, from the errors on the splits, never narrower than Wilson's for the test
-    objects.
+    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
 
-    `test_share` is the size of a test part over that of its training part, `n_objects` the number of distinct test
-    objects.
+    `test_share` is the mean size of a test part over that of its training part, `n_objects` the number of test objects.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -321,7 +317,6 @@ class Ranks:
     ranks : ndarray of shape (n_datasets, n_methods)
         Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
     mean : ndarray of shape (n_methods,)
-        Average ranks.
     p_value : float
         Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
     critical_difference : float
@@ -350,7 +345,7 @@ class Ranks:
 
 
 def average_ranks(results: Mapping[str, Any], metric: str = "error", level: float = 0.05) -> Ranks:
-    """Rank methods across data sets.
+    """Rank methods across data sets: :class:`Ranks`, with the tests of Friedman and Nemenyi.
 
     Parameters
     ----------

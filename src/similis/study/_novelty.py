@@ -26,10 +26,10 @@ _MAX_ENTRIES = 2e7  # in their rows
 def novelty_record(
     X: Any, whole: Any, small: Any, *, kind: Kind, needed: NDArray[np.intp] | None = None
 ) -> dict[str, Any] | None:
-    """Score a sample of the training objects by the proximities that a row of a new object has; None for a stack or
-    landmarks.
+    """Score a sample of the training objects by the proximities that a row of a new object has.
 
-    `whole` is the model, `small` the one that predicts, perhaps reduced, and `needed` its columns, None for all.
+    `whole` is the model, `small` the one that predicts, perhaps reduced, and `needed` its columns, None for all. The
+    result is None for several matrices and for landmarks of objects.
     """
     given, kept = measure_step(whole), measure_step(small)
     if given is not None and kept is not None:

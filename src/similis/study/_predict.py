@@ -26,7 +26,6 @@ class Predictions:
     Attributes
     ----------
     ids : tuple of str or None
-        Names of the new objects.
     labels : ndarray of shape (m,)
         Predicted classes; predicted values of a regression.
     proba : ndarray of shape (m, G) or None
@@ -67,7 +66,7 @@ def predict_rows(
     explain: int = 0,
     confidence: float | None = None,
 ) -> Predictions:
-    """Predict new objects after checking that they belong to the model.
+    """Make the :class:`Predictions` of new objects after checking that they belong to the model.
 
     Parameters
     ----------

@@ -59,8 +59,10 @@ def count_predictions(result: StudyResult) -> ObjectPredictions:
             predicted[k, begin[split.number] : begin[split.number + 1]] = entry.predictions
             np.add.at(counts[k], (split.test, entry.predictions), 1)
     present = (predicted >= 0).astype(np.float64)
-    is_class = ((predicted == g).astype(np.float64) for g in range(G))
-    both, same = present @ present.T, sum((hits @ hits.T for hits in is_class), np.zeros((M, M)))
+    both, same = present @ present.T, np.zeros((M, M))
+    for g in range(G):
+        is_g = (predicted == g).astype(np.float64)
+        same += is_g @ is_g.T
     tested = counts.sum(axis=2)
     right = counts[:, np.arange(n), result.codes]
     with np.errstate(invalid="ignore", divide="ignore"):

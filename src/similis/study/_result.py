@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study import _store
+from similis.study import _predictions, _store
 from similis.study._assemble import MatrixFacts, make_model, without_search
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
@@ -31,15 +31,6 @@ from similis.study._metrics import (
     value_interval,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import (
-    ClassSets,
-    ObjectPredictions,
-    Relabeling,
-    count_predictions,
-    find_relabelings,
-    held_out_probabilities,
-    measure_sets,
-)
 from similis.study._problem import Problem
 from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
@@ -106,7 +97,6 @@ class StudyResult:
         Methods that were dropped from the race, or whose next split did not fit into the time budget, and after how
         many splits. Their scores are those of these splits.
     time_budget : float or None
-        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
         error.
@@ -189,10 +179,10 @@ class StudyResult:
 
     @_computed_once
     def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
-        """Metric of every method on every split: one of ``similis.study.METRICS``, or "nce".
+        """Metric of every method on every split: an array of shape (n_splits,) by method.
 
-        NaN stands for a split that failed or is missing, and for a method without the probabilities that a metric
-        needs.
+        The metric is one of ``similis.study.METRICS``, or "nce". NaN stands for a split that failed or is missing, and
+        for a method without the probabilities that a metric needs.
         """
         metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
@@ -253,7 +243,7 @@ class StudyResult:
 
     @_computed_once
     def differences(self, level: float = 0.05) -> dict[str, Difference]:
-        """Test every method without failure to which the metric applies against the leader, over objects.
+        """Test methods without failure against the leader, over objects: a :class:`Difference` by method.
 
         The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method and
         the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance (1 + 2
@@ -267,11 +257,12 @@ class StudyResult:
 
     @_computed_once
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
-        """Compare every method without failure with the lowest mean error by the papers' rule for bold face.
+        """Test methods without failure by the papers' rule for bold face: a :class:`Verdict` by method.
 
-        The test is a one-sided Wilcoxon signed-rank test over the splits. Splits overlap and are not independent, so
-        this rule calls far too many methods worse if there are many splits, and with five splits or fewer it can call
-        none worse. Use it to make tables like those of the papers; the recommendation is based on :meth:`differences`.
+        A one-sided Wilcoxon signed-rank test over the splits compares them with the lowest mean error. Splits overlap
+        and are not independent, so this rule calls far too many methods worse if there are many splits, and with five
+        splits or fewer it can call none worse. Use it to make tables like those of the papers; the recommendation is
+        based on :meth:`differences`.
         """
         errors, paired = self.scores("error"), self.paired_scores("error")
         names = [name for name in paired if name not in self.dropped] or list(paired)
@@ -305,7 +296,7 @@ class StudyResult:
         return found
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
-        """Interval for the expected error of a method on new objects of the same kind.
+        """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
 
         It is computed from the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never
         narrower than the interval for the number of distinct test objects (Wilson). In a regression, it is computed
@@ -328,7 +319,7 @@ class StudyResult:
 
     @_computed_once
     def table(self) -> list[Row]:
-        """Table of the study: one row per method, lowest error first, failures last."""
+        """Table of the study: one :class:`Row` per method, lowest error first, failures last."""
         return make_rows(self)
 
     def format_table(self, *, intervals: bool = False) -> list[list[str]]:
@@ -406,11 +397,11 @@ class StudyResult:
         return [name if len(name) <= max_length else name[: max_length - 1] + dots for name in self.ids]
 
     @_computed_once
-    def predictions_by_object(self) -> ObjectPredictions:
+    def predictions_by_object(self) -> _predictions.ObjectPredictions:
         """Predictions of the methods without failure, counted per object."""
-        return count_predictions(self)
+        return _predictions.count_predictions(self)
 
-    def relabeling_candidates(self) -> list[Relabeling]:
+    def relabeling_candidates(self) -> list[_predictions.Relabeling]:
         """Objects whose label every good method contradicts in all its predictions, with confidence.
 
         Good methods are the best one and those that do not differ significantly from it. Confidence is a mean
@@ -418,9 +409,9 @@ class StudyResult:
         first, with ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``; a regression has
         none.
         """
-        return find_relabelings(self)
+        return _predictions.find_relabelings(self)
 
-    def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[ClassSets]:
+    def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[_predictions.ClassSets]:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
         A class is in the set of an object if its probability is not unusually low among the other objects of that
@@ -434,8 +425,8 @@ class StudyResult:
             return []
         if method is None:
             names = [row.method for row in self.table() if row.error == row.error and not row.baseline]
-            method = next((name for name in names if held_out_probabilities(self, name) is not None), None)
-        return [] if method is None else measure_sets(self, method, level)
+            method = next((name for name in names if _predictions.held_out_probabilities(self, name) is not None), None)
+        return [] if method is None else _predictions.measure_sets(self, method, level)
 
     def frame(self) -> Any:
         """One row per method and split, with every metric and the chosen parameters.
@@ -469,7 +460,10 @@ class StudyResult:
 
     @_computed_once
     def recommend(self) -> Recommendation:
-        """Recommend a method, with its expected error, the certainty of the choice, and code that trains it."""
+        """Recommend a method, with its expected error, the certainty of the choice, and code that trains it.
+
+        The ``str()`` of the :class:`Recommendation` is a short text.
+        """
         return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:

@@ -43,7 +43,8 @@ def train_model(
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
 
-    An interrupted study raises KeyboardInterrupt; its journal keeps what was finished.
+    The result is a :class:`TrainedModel`. An interrupted study raises KeyboardInterrupt; its journal keeps what was
+    finished.
 
     Parameters
     ----------
