@@ -171,8 +171,8 @@ def _set_axis(ax: Any, which: str, figure: Figure) -> None:
     if figure.frame:
         labels = axis.labels()
         texts = [text for _, text in labels]
-        crowded = axis.names and (len(texts) if which == "y" else sum(map(len, texts)) / 3) > 16
-        own.set_ticks([value for value, _ in labels], texts, rotation=90 if crowded and which == "x" else 0)
+        crowded = which == "x" and axis.names and sum(map(len, texts)) > 48
+        own.set_ticks([value for value, _ in labels], texts, rotation=90 if crowded else 0)
         own.set_ticks([], minor=True)
         own.set_tick_params(labelcolor=_colors()["ink"], color=_colors()["muted"])
         if len(texts) > 16:

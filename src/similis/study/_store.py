@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 _MAGIC = "similis-study"
 _GZIP = b"\x1f\x8b"
-_DAMAGE = (
-    *(ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError),
-    *(zlib.error, gzip.BadGzipFile, EOFError),
-)
+_UNFIT = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
+_DAMAGE = (*_UNFIT, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
