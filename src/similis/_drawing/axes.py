@@ -16,7 +16,6 @@ from similis._drawing.figure import (
     Figure,
     Groups,
     HeatMap,
-    Key,
     Labels,
     Lines,
     Mark,
@@ -39,9 +38,8 @@ def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
 
     columns = min(n, 3)
     rows = -(-n // columns)
-    _, axes = pyplot.subplots(
-        rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained"
-    )
+    whole = size[0] * columns, size[1] * rows
+    _, axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")
     for ax in axes.ravel()[n:]:
         ax.remove()
     return list(axes.ravel()[:n])
@@ -64,7 +62,15 @@ def draw(ax: Any, figures: Sequence[Figure], options: dict[str, Any]) -> None:
     ax.set_axisbelow(True)
     keys = [key for each in figures for key in each.legend]
     if 0 < len(keys) <= _LEGEND and not table:
-        ax.legend(handles=[_handle(key) for key in keys], frameon=False, title=figure.legend_title or None)
+        from matplotlib.lines import Line2D
+
+        handles = []
+        for key in keys:
+            style: dict[str, Any] = {"linestyle": _DASHES[key.dash]}
+            if key.shape is not None:
+                style = {"marker": _MARKERS[key.shape % len(_MARKERS)], "linestyle": ""}
+            handles.append(Line2D([], [], color=_colors()[key.color], label=key.text, **style))
+        ax.legend(handles=handles, frameon=False, title=figure.legend_title or None)
 
 
 @cache
@@ -96,7 +102,7 @@ def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
             rule(mark.at, color=color, linewidth=0.8, linestyle=_DASHES[mark.dash])
         case Texts():
             for x, y, text in zip(mark.x, mark.y, mark.texts):
-                _write(ax, text, (x, y), (mark.dx, -mark.dy), mark.anchor, color)
+                _write(ax, text, (x, y), (mark.dx, 0), mark.anchor, color)
         case Labels():
             for k, (right, down) in enumerate(place_labels(figure, mark)):
                 weight = "bold" if mark.strong[k] else "normal"
@@ -165,8 +171,8 @@ def _set_axis(ax: Any, which: str, figure: Figure) -> None:
     if figure.frame:
         labels = axis.labels()
         texts = [text for _, text in labels]
-        crowded = axis.names and (len(texts) if which == "y" else sum(map(len, texts)) / 3) > 16
-        own.set_ticks([value for value, _ in labels], texts, rotation=90 if crowded and which == "x" else 0)
+        crowded = which == "x" and axis.names and sum(map(len, texts)) > 48
+        own.set_ticks([value for value, _ in labels], texts, rotation=90 if crowded else 0)
         own.set_ticks([], minor=True)
         own.set_tick_params(labelcolor=_colors()["ink"], color=_colors()["muted"])
         if len(texts) > 16:
@@ -184,12 +190,3 @@ def _write(ax: Any, text: str, at: Any, offset: Any, anchor: str, color: Any, **
     side = {"start": "left", "middle": "center", "end": "right"}[anchor]
     style = {"textcoords": "offset points", "ha": side, "va": "center", "color": color, "fontsize": 8, **options}
     ax.annotate(text, at, xytext=offset, annotation_clip=False, **style)
-
-
-def _handle(key: Key) -> Any:
-    from matplotlib.lines import Line2D
-
-    style: dict[str, Any] = {"linestyle": _DASHES[key.dash]}
-    if key.shape is not None:
-        style = {"marker": _MARKERS[key.shape % len(_MARKERS)], "linestyle": ""}
-    return Line2D([], [], color=_colors()[key.color], label=key.text, **style)

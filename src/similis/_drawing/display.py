@@ -29,35 +29,16 @@ class Display:
         raise NotImplementedError
 
     def svg(self, *args: Any, **options: Any) -> Markup:
-        """Draw the picture as it appears in a report.
-
-        Parameters
-        ----------
-        *args, **options
-            Passed to :meth:`describe`.
-
-        Returns
-        -------
-        str
-            HTML with inline SVG.
+        """Draw the picture as HTML with inline SVG, as it appears in a report; the arguments are those of
+        :meth:`describe`.
         """
         described = self.describe(*args, **options)
         return render_svg([described] if isinstance(described, Figure) else described)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the picture with matplotlib.
+        """Draw the picture with matplotlib into `ax`, or into a new figure: the attributes ``figure_`` and ``ax_``.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; those of a new figure by default.
-        **options
-            Passed to the function of matplotlib that draws the data, for example ``Axes.scatter`` or ``Axes.imshow``.
-
-        Returns
-        -------
-        Display
-            The display itself, with the attributes ``figure_`` and ``ax_``.
+        The options are passed to the function of matplotlib that draws the data, for example ``Axes.scatter``.
         """
         return self._plot(self.describe(), ax, options)
 

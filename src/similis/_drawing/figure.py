@@ -61,12 +61,15 @@ class Axis:
         return [(t, self.format(t)) for t in self.find_ticks()] if self.ticks is None else list(self.ticks)
 
     def find_ticks(self) -> list[float]:
-        """About `n_ticks` round numbers between the ends.
-
-        One rule for both renderers, so that a figure has the same ticks in a page and in a paper.
-        """
+        """About `n_ticks` round numbers between the ends, the same for both renderers."""
         if self.scale == "linear":
-            return _round_numbers(self.low, self.high, self.n_ticks)
+            span = self.high - self.low
+            if not span > 0:
+                return [self.low]
+            step = 10.0 ** math.floor(math.log10(span / self.n_ticks))
+            step *= next(m for m in (1, 2, 2.5, 5, 10) if span / (m * step) <= self.n_ticks + 1e-9)
+            first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+            return [k * step for k in range(first, last + 1)]
         if self.scale == "log":
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             if last - first < 2:  # less than two decades: 1, 2, 5 of each
@@ -91,16 +94,6 @@ class Axis:
 def names_axis(names: Sequence[str], title: str = "", **options: Any) -> Axis:
     """Axis with a name at each of 0, 1, 2, ...; pass ``reverse=True`` for rows from top to bottom."""
     return Axis(-0.5, len(names) - 0.5, title, ticks=list(enumerate(names)), grid=False, names=True, **options)
-
-
-def _round_numbers(low: float, high: float, n: int) -> list[float]:
-    span = high - low
-    if not span > 0:
-        return [low]
-    step = 10.0 ** math.floor(math.log10(span / n))
-    step *= next(m for m in (1, 2, 2.5, 5, 10) if span / (m * step) <= n + 1e-9)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +166,13 @@ class Rule(Mark):
 
 @dataclass(frozen=True)
 class Texts(Mark):
-    """Words at points, moved by (dx, dy) pixels to the right and down."""
+    """Words at points, moved by dx pixels to the right."""
 
     x: Numbers
     y: Numbers
     texts: Sequence[str]
     anchor: Literal["start", "middle", "end"] = "middle"
     dx: float = 0.0
-    dy: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -222,11 +214,7 @@ class HeatMap(Mark):
 
 @dataclass(frozen=True)
 class Groups(Mark):
-    """Classes of the objects along both sides of a heat map.
-
-    A page draws colored strips, matplotlib lines between the classes and their names as tick labels where each class is
-    one block.
-    """
+    """Classes of the objects along both sides of a heat map: colored strips in a page, lines in matplotlib."""
 
     codes: NDArray[np.intp]
     names: Sequence[str]
@@ -272,10 +260,9 @@ def label_width(names: Sequence[str], least: int = 34) -> int:
 
 
 def place_labels(figure: Figure, mark: Labels) -> list[tuple[int, int]]:
-    """Offsets in pixels, right and down, that keep names clear of points and of each other.
+    """Offsets in pixels, right and down, by which names cover no other name and the fewest points.
 
-    Each name goes where it covers no other name and the fewest points; a negative offset to the right means that the
-    name ends there. Sizes are those of the narrowest screen.
+    A negative offset to the right means that the name ends there. Sizes are those of the narrowest screen.
     """
 
     def to_places(xs: Numbers, ys: Numbers) -> list[tuple[float, float]]:

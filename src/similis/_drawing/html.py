@@ -22,19 +22,13 @@ def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
 
     An underscore in the name of an attribute stands for a hyphen, one at its end for nothing (``class_``).
     """
-    given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_attribute(value))}"'
-        for key, value in attributes.items()
-        if value is not None and value != ""
-    )
+    given = ""
+    for key, value in attributes.items():
+        if isinstance(value, (float, np.floating)):
+            value = f"{round(float(value), 2) + 0.0:g}"  # the sum has no sign at zero
+        if value is not None and value != "":
+            given += f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
     return Markup(f"<{name}{given}>{Markup().join(content)}</{name}>" if content else f"<{name}{given}/>")
-
-
-def _attribute(value: Any) -> str:
-    if isinstance(value, (float, np.floating)):
-        text = f"{value:.2f}".rstrip("0").rstrip(".")
-        return "0" if text == "-0" else text
-    return str(value)
 
 
 def render(package: str, template: str, /, **context: Any) -> Markup:

@@ -1,7 +1,6 @@
-"""Renderer of figures to HTML with inline SVG, for pages and notebooks; needs no matplotlib.
+"""Renderer of figures to HTML with inline SVG; colors are classes of ``plot.css``.
 
 Positions are percentages and texts have sizes in pixels, so that a picture fits any width without shrinking its labels.
-Colors are classes of ``plot.css``, which has a light, a dark and a print version.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def _render(figure: Figure, *, panel: bool) -> Markup:
     style = f"padding:{top}px {right}px {bottom}px {left}px"
     if figure.width:
         style += ";min-width:{}px;max-width:{}px".format(*(w + left + right for w in figure.width))
-    parts = [*_axes(figure, left)] if figure.frame else []
+    parts = list(_axes(figure, left)) if figure.frame else []
     for method, marks in groupby(figure.marks, key=lambda mark: mark.method):
         drawn = [part for mark in marks for part in _draw(mark, figure)]
         parts += [tag("g", *drawn, data_m=method)] if method else drawn
@@ -150,8 +149,7 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
                 shape = mark.shape if isinstance(mark.shape, int) else mark.shape[k]
                 size = mark.size if isinstance(mark.size, (int, float)) else mark.size[k]
                 cx, cy = at(x, y)
-                method = mark.methods[k] if mark.methods else None
-                given = {**look(k), "data_m": method}
+                given = {**look(k), "data_m": mark.methods[k] if mark.methods else None}
                 if mark.hollow:
                     yield tag("circle", cx=cx, cy=cy, r=size, class_=f"ring {mark.color_of(k)}")
                 elif shape % len(SHAPES) == 0:
@@ -189,7 +187,7 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
                 px, py = at(x, y)
                 given = look(k)
                 given["class_"] += {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
-                yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=f"{0.35 + mark.dy / 12:.2f}em", **given)
+                yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=".35em", **given)
         case Labels():
             for k, (right, down) in enumerate(place_labels(figure, mark)):
                 px, py = at(mark.x[k], mark.y[k])
@@ -204,8 +202,7 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
             yield tag("image", href=address, width="100%", height="100%", preserveAspectRatio="none", class_="heat")
         case Groups():
             n = len(mark.codes)
-            edges = [0, *(np.flatnonzero(np.diff(mark.codes)) + 1).tolist(), n]
-            for start, end in pairwise(edges):
+            for start, end in pairwise([0, *(np.flatnonzero(np.diff(mark.codes)) + 1).tolist(), n]):
                 color = class_color(int(mark.codes[start]))
                 begin, extent = f"{100 * start / n:.3f}%", f"{100 * (end - start) / n:.3f}%"
                 yield tag("rect", x=-12, y=begin, width=7, height=extent, class_=color)
@@ -219,19 +216,13 @@ def _cells(mark: Cells) -> Iterator[Markup]:
         for j in range(C):
             value = float(mark.values[i, j])
             share = (value - mark.low) / (mark.high - mark.low) if mark.high > mark.low else 0.0
+            opacity = 0.0 if value != value else pale + (dark - pale) * share
+            color = mark.color_of(0) if mark.colors is None else mark.colors[i][j]
             tip = mark.tips[i * C + j]
             if tip:
-                yield tag(
-                    "rect",
-                    x=_percent(j / C),
-                    y=_percent(i / R),
-                    width=_percent(0.96 / C),
-                    height=_percent(0.94 / R),
-                    rx=2,
-                    fill_opacity=0.0 if value != value else pale + (dark - pale) * share,
-                    class_=f"m {mark.color_of(0) if mark.colors is None else mark.colors[i][j]}",
-                    data_t=tip,
-                )
+                place = {"x": _percent(j / C), "y": _percent(i / R)}
+                size = {"width": _percent(0.96 / C), "height": _percent(0.94 / R)}
+                yield tag("rect", **place, **size, rx=2, fill_opacity=opacity, class_=f"m {color}", data_t=tip)
             if mark.texts is not None and mark.texts[i][j]:
                 place = {"x": _percent((j + 0.48) / C), "y": _percent((i + 0.47) / R)}
                 yield tag("text", mark.texts[i][j], **place, dy=".35em", class_="mid", pointer_events="none")
@@ -257,11 +248,7 @@ def heat_palette(dark: str) -> NDArray[np.uint8]:
 
 
 def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
-    """Encode an image, levels of a palette of at most 256 colors, as a data URL; level 0 is transparent.
-
-    A PNG with a palette is three zlib-compressed chunks. Writing them here keeps reports free of matplotlib and Pillow,
-    which the base installation does not include, and lets a page read the values back from the colors.
-    """
+    """Encode an image, levels of a palette of at most 256 colors, as a data URL of a PNG; level 0 is transparent."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,7 +1,6 @@
 """HTML pages of a study's result, or of several results side by side.
 
-A page is one file that loads nothing else, and a function of the results alone. Its markup, style and script are the
-files in ``templates``.
+A page is one file that loads nothing else, and a function of the results alone.
 """
 
 from similis.report._pages import make_comparison, make_notebook_view, make_report, write_page

@@ -64,7 +64,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
 
 def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
-    """Make the report of a study.
+    """Make the report of a study, a complete HTML page.
 
     Parameters
     ----------
@@ -72,13 +72,10 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         Result of a study.
     refresh : float, optional
         Refresh interval in seconds, for the page of a running study.
-
-    Returns
-    -------
-    str
-        A complete HTML page.
     """
     advice, reason = _recommend(result)
+    measured = bool(result.fingerprint.get("measure"))
+    others = [name for name in result.complete_methods() if advice is not None and name != advice.method]
     return _render_page(
         "report.html",
         refresh=refresh,
@@ -96,7 +93,9 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         **_summarize(result, advice, reason),
         **_show_matrix(result),
         **_show_predictions(result, advice),
-        **_show_training(result, advice),
+        data="objects" if measured else "S",
+        new_data="new_objects" if measured else "new_rows",
+        others=[(name, result.training_code(name)) for name in others],
     )
 
 
@@ -107,18 +106,13 @@ def make_notebook_view(result: StudyResult) -> str:
     ----------
     result : StudyResult
         Result of a study.
-
-    Returns
-    -------
-    str
-        HTML with a style that leaves the rest of the notebook alone.
     """
     view = render("similis.report", "notebook.html", result=result, **_summarize(result, *_recommend(result)))
     return frame_for_notebook(view, style=read_template("similis.report", "parts.css"))
 
 
 def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -> str:
-    """Make the page that compares several studies.
+    """Make the page that compares several studies, a complete HTML page.
 
     Parameters
     ----------
@@ -126,11 +120,6 @@ def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -
         From :func:`similis.study.compare`.
     links : mapping of str to str, optional
         Address of each study's own report, by name; addresses that are not pages are left out.
-
-    Returns
-    -------
-    str
-        A complete HTML page.
     """
     pages = {
         name: link for name, link in (links or {}).items() if urlsplit(link).scheme in ("", "http", "https", "file")
@@ -188,24 +177,21 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         "summaries": {info.name: info.summary for info in result.methods},
         "splits": SplitsDisplay.from_result(result, plot=False).svg(),
     }
-    if advice is None:
-        return found
-    first, *rest = advice.sentences
-    certainty = advice.certainty or "No other method was compared."
-    best = next(row for row in table if row.method == advice.method)
-    if result.target is None:
+    if advice is not None:
+        first, *rest = advice.sentences
+        found |= {
+            "expectation": first.removeprefix("Use ").partition(":")[2],
+            "certainty": advice.certainty or "No other method was compared.",
+            # The banner of an interrupted study replaces the sentence about it.
+            "remarks": [s for s in rest if s != advice.certainty and "interrupted" not in s],
+            "best": next(row for row in table if row.method == advice.method),
+            "baseline_error": result.baseline_error("error"),
+        }
+    if advice is not None and result.target is None:
         answers = result.predictions_by_object()
         tested = answers.tested.sum(axis=0) > 0
         found |= {"n_tested": int(tested.sum()), "n_lost": int((answers.share_wrong()[tested] == 1).sum())}
-    return {
-        **found,
-        "expectation": first.removeprefix("Use ").partition(":")[2],
-        "certainty": certainty,
-        # The banner of an interrupted study replaces the sentence about it.
-        "remarks": [s for s in rest if s != certainty and "interrupted" not in s],
-        "best": best,
-        "baseline_error": result.baseline_error("error"),
-    }
+    return found
 
 
 def _show_matrix(result: StudyResult) -> dict[str, Any]:
@@ -219,38 +205,29 @@ def _show_matrix(result: StudyResult) -> dict[str, Any]:
     values[picture.levels == 0] = np.nan
     m = len(picture.objects)
     bounds = np.cumsum([0, *np.bincount(codes, minlength=len(labels))])
+    known: dict[str, Any] = {"class_names": labels, "kind": result.kind, "limits": (picture.low, picture.high)}
     heat = []
     for order, edges in ((np.arange(m), bounds), (picture.nearness, np.array([0, m]))):
-        objects = picture.objects[order]
-        shown = MatrixDisplay(
-            values=values[np.ix_(order, order)],
-            order=objects,
-            bounds=edges,
-            class_names=labels,
-            kind=result.kind,
-            codes=codes[order],
-            limits=(picture.low, picture.high),
-        )
+        objects, square = picture.objects[order], values[np.ix_(order, order)]
+        shown = MatrixDisplay(values=square, order=objects, bounds=edges, codes=codes[order], **known)
         heat.append(shown.svg([f"{names[i]} ({labels[result.codes[i]]})" for i in objects]))
-    eigenvalues = picture.eigenvalues
-    mass, spectrum = 0.0, Markup()
-    if eigenvalues is not None and len(eigenvalues):
-        spectrum = SpectrumDisplay.from_eigenvalues(eigenvalues).svg()
-        mass = float(np.abs(eigenvalues[eigenvalues < 0]).sum() / (np.abs(eigenvalues).sum() or 1.0))
+    mass, spectrum, found = 0.0, Markup(), picture.eigenvalues
+    if found is not None and len(found):
+        spectrum = SpectrumDisplay.from_eigenvalues(found).svg()
+        mass = float(np.abs(found[found < 0]).sum() / (np.abs(found).sum() or 1.0))
     return {
         "picture": picture,
         "heat": heat,
         "missing": bool((picture.levels == 0).any()),
         "spectrum": spectrum,
         "negative_mass": mass,
-        "embedding": _show_embedding(result, names, labels),
+        "embedding": _show_embedding(result, picture, names, labels),
         "names": names,
     }
 
 
-def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) -> Markup:
-    picture = result.picture
-    if picture is None or picture.points is None or not len(picture.points):
+def _show_embedding(result: StudyResult, picture: Any, names: list[str], labels: list[str]) -> Markup:
+    if picture.points is None or not len(picture.points):
         return Markup()
     share = np.full(len(result.codes), np.nan)
     if result.target is None:
@@ -286,16 +263,6 @@ def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dic
     }
 
 
-def _show_training(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
-    """Code that trains each method on all data."""
-    names = [] if advice is None else [name for name in result.complete_methods() if name != advice.method]
-    return {
-        "data": "objects" if result.fingerprint.get("measure") else "S",
-        "new_data": "new_objects" if result.fingerprint.get("measure") else "new_rows",
-        "others": [(name, result.training_code(name)) for name in names],
-    }
-
-
 def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]:
     """Papers behind the methods, each with the methods it describes and where, then similis."""
     cited: dict[str, list[tuple[str, str]]] = {}
@@ -312,12 +279,13 @@ def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]
 
 def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
     """Protocol, data, versions and machine."""
-    fingerprint, sessions = result.fingerprint, result.sessions
-    rows = [("protocol", result.protocol.describe(len(result.splits)))]
+    fingerprint, sessions, settings = result.fingerprint, result.sessions, result.settings()
     what = f"{len(result.classes)} classes" if result.target is None else "regression"
-    rows.append(("data", f"{len(result.codes):,} objects, {what}, {result.kind}"))
-    settings = result.settings()
-    rows.append(("ranked by", METRICS[result.metric].label))
+    rows = [
+        ("protocol", result.protocol.describe(len(result.splits))),
+        ("data", f"{len(result.codes):,} objects, {what}, {result.kind}"),
+        ("ranked by", METRICS[result.metric].label),
+    ]
     if "groups" in settings:
         rows.append(("groups", f"{settings['groups']:,}, never on both sides of a split or fold"))
     names = [str(c) for c in result.classes]
@@ -341,10 +309,8 @@ def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def _format_grid(grid: Mapping[str, Any]) -> str:
-    def brief(value: Any) -> str:
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    return "; ".join(f"{name}: {', '.join(map(brief, values))}" for name, values in grid.items())
+    texts = {name: [f"{v:g}" if isinstance(v, float) else str(v) for v in values] for name, values in grid.items()}
+    return "; ".join(f"{name}: {', '.join(values)}" for name, values in texts.items())
 
 
 def _shade(error: float, table: Mapping[str, Row]) -> float:

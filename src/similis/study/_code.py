@@ -12,8 +12,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 import similis
 from similis.distributed import OnLandmarks
 
-__all__ = ["call_arguments", "estimator_code", "import_lines", "training_code"]
-
 _LARGEST = 30  # entries of the largest array that is written out
 
 
@@ -84,10 +82,8 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, list):

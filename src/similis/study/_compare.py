@@ -13,8 +13,6 @@ from similis.study._metrics import Ranks, average_ranks
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -34,12 +32,7 @@ class Comparison:
     def to_html(self, path: str | os.PathLike[str], *, links: Mapping[str, str] | None = None) -> None:
         """Write a self-contained page: ranks with their critical difference, errors of all methods in all studies.
 
-        Parameters
-        ----------
-        path : str or path-like
-            File to write.
-        links : mapping of str to str, optional
-            Address of each study's own report, by name.
+        `links` are addresses of the studies' own reports, by name.
         """
         from similis.report import make_comparison, write_page
 
@@ -54,21 +47,12 @@ class Comparison:
 
 
 def compare(results: Mapping[str, StudyResult]) -> Comparison:
-    """Compare studies of several data sets, or of several measures of one.
+    """Compare studies of several data sets, or of several measures of one, by average ranks: a :class:`Comparison`.
 
     Parameters
     ----------
     results : mapping of str to StudyResult
-        At least two, by name.
-
-    Returns
-    -------
-    Comparison
-        Average ranks, and a page that shows them.
-
-    See Also
-    --------
-    average_ranks : the statistics behind it.
+        At least two, by name; see :func:`average_ranks`.
 
     Examples
     --------

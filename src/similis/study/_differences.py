@@ -1,7 +1,6 @@
 """Differences to the leading method, tested over objects, and the metric by which methods are ranked.
 
-Splits overlap: objects are tested repeatedly and training parts share most of their objects. A test that takes splits
-as independent rejects far too often. Objects are the independent units.
+Splits overlap and are not independent, so that a test over splits rejects far too often. Objects are independent.
 """
 
 from __future__ import annotations
@@ -19,27 +18,12 @@ from scipy.special import ndtr
 
 from similis.base import check_costs, class_priors
 from similis.exceptions import ProximityError
-from similis.study._metrics import METRICS, relative_losses, smooth
+from similis.study._metrics import METRICS, ratio_variance, relative_losses, smooth
 
 if TYPE_CHECKING:
     from similis.study._entry import Entry
     from similis.study._protocol import Split
     from similis.study._result import StudyResult
-
-__all__ = [
-    "OF_LABELS",
-    "RANKING",
-    "Difference",
-    "balancing_costs",
-    "balancing_weights",
-    "check_decision",
-    "choose_metric",
-    "compare_objects",
-    "expect_costs",
-    "find_metric",
-    "rare_classes",
-    "compare_to_leader",
-]
 
 Floats = NDArray[np.float64]
 Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
@@ -49,7 +33,7 @@ RANKING = ("error", "balanced_error", "cost", "log_loss", "perplexity", "normali
 _ALIASES = {"nce": "normalized_cross_entropy", "pinball": "pinball(0.5)"}
 _FEWEST = 10  # objects, or groups, for a test
 _POSSIBLY = 1.65  # not corrected for the choice of the leader
-_LEAST_RATIO = 0.25  # of test to training part: with smaller test parts, equal methods were called worse in up to 17 %
+_LEAST_RATIO = 0.25  # of test to training part; smaller test parts do not reduce the variance: derive_differences.py
 _RARE = 0.4  # of the share that a class has if all are equally large
 _MANY_CLASSES = 20
 
@@ -61,7 +45,6 @@ class Difference:
     Attributes
     ----------
     method : str
-        Name of the method.
     difference : float
         Mean loss per tested object minus that of the leader, on the splits of both.
     interval : tuple of float
@@ -72,8 +55,8 @@ class Difference:
         Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
         "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "undecided": the difference is not significant on these objects.
-        "too few objects": fewer than ten.
+        corrected for the choice of the leader. "undecided": the difference is not significant on these objects. "too
+        few objects": fewer than ten.
     """
 
     method: str
@@ -112,10 +95,7 @@ def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def balancing_costs(codes: NDArray[np.intp], priors: Floats | None = None) -> Floats:
-    """Costs of errors by which the mean cost is the error if classes occur with `priors`, equal by default.
-
-    ``costs[f, g]`` is priors[g] n / n_g for f != g, with n_g of the n objects in class g.
-    """
+    """Costs by which the mean cost is the error if classes occur with `priors`, equal by default."""
     counts = np.bincount(codes)
     shares = np.full(len(counts), 1 / len(counts)) if priors is None else priors
     return (1 - np.eye(len(counts))) * (shares * len(codes) / counts)
@@ -166,9 +146,7 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
     found = {}
     for name in result.complete_methods():
         shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= result.entries.keys()]
-        n = len(result.codes)
-        total: Floats = np.zeros(n)
-        count: Floats = np.zeros(n)
+        total, count = np.zeros((2, len(result.codes)))
         balance = balancing_weights(result.codes, shared) if result.metric == "balanced_error" else None
         for place, split in enumerate(shared):
             own, best = (
@@ -180,8 +158,7 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
             count[split.test] += 1
         else:
             if result.groups is not None:
-                total = np.bincount(result.groups, weights=total).astype(np.float64)
-                count = np.bincount(result.groups, weights=count).astype(np.float64)
+                total, count = (np.bincount(result.groups, weights=w).astype(np.float64) for w in (total, count))
             ratio = float(np.mean([len(s.test) / s.n_train for s in shared])) if shared else 0.0
             found[name] = compare_objects(name, total, count, ratio, started, level=level, is_leader=name == leader)
     return found
@@ -194,9 +171,7 @@ def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) ->
         return relative_losses(result.metric, result.target[test], entry.predictions, result.target)
     truth = result.codes[test]
     if result.metric not in OF_LABELS:
-        if entry.proba is None:
-            return None
-        return -np.log(smooth(entry.proba)[np.arange(len(truth)), truth])
+        return None if entry.proba is None else -np.log(smooth(entry.proba)[np.arange(len(truth)), truth])
     costs = result.expected_costs
     if result.metric != "cost" or costs is None:
         return np.asarray(entry.predictions != truth, dtype=np.float64)
@@ -213,24 +188,19 @@ def compare_objects(
     level: float = 0.05,
     is_leader: bool = False,
 ) -> Difference:
-    """Test one method against the leader, which was chosen among `n_methods`.
+    """Test one method against the leader, which was chosen among `n_methods`, at a `level` for all methods together.
 
     `total` is, per object or group, the sum of the differences of its loss to that of the leader over the splits that
     tested it, `count` the number of these tests, `ratio` the mean size of a test part over that of its training part.
-    `level` is the error rate over all methods together.
     """
     T, c = total[count > 0], count[count > 0]
-    N, tests = len(T), c.sum()
+    N = len(T)
     if is_leader:
         return Difference(method, 0.0, (0.0, 0.0), 0.0, N, "best")
+    delta = float(T.sum() / c.sum()) if N else math.nan
     if N < 2:
-        delta = float(T.sum() / tests) if N else math.nan
         return Difference(method, delta, (-math.inf, math.inf), math.nan, N, "too few objects")
-    delta = float(T.sum() / tests)
-    # Linearized variance of a ratio of sums over N independent units. Methods are fitted on training parts that share
-    # most of their objects, which adds a variance that the units do not show: the factor 1 + 2 n_test / n_train. Small
-    # test parts (leave-one-out) do not reduce it: benchmarks/derive_differences.py.
-    variance = (1 + 2 * max(ratio, _LEAST_RATIO)) * float(((T - delta * c) ** 2).sum()) / tests**2 * N / (N - 1)
+    variance = ratio_variance(T, c, max(ratio, _LEAST_RATIO))
     error = math.sqrt(variance) if variance > 1e-24 else 0.0
     critical = _critical_value(level, n_methods, N - 1)
     if error:
@@ -251,7 +221,6 @@ def compare_objects(
 def _critical_value(level: float, n_methods: int, df: int) -> float:
     """Upper quantile of the range of `n_methods` equal means in units of the standard error of a difference.
 
-    The leader was chosen, so that the largest difference to it is a studentized range over the square root of two.
     This quadrature takes milliseconds; ``scipy.stats.studentized_range.ppf`` takes most of a second.
     """
     if not isinstance(level, (int, float)) or not 0 < level < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,25 +31,12 @@ from similis._drawing.figure import (
 from similis.base import check_labels
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
-from similis.study._metrics import Ranks, average_ranks, bin_by_confidence
+from similis.study._metrics import Ranks, average_ranks, bin_by_confidence, calibration_error
 from similis.study._predictions import held_out_probabilities
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
     from similis.study._rows import Row
-
-__all__ = [
-    "AgreementDisplay",
-    "ConfusionDisplay",
-    "ObjectsDisplay",
-    "RaceDisplay",
-    "RanksDisplay",
-    "Reliability",
-    "ReliabilityDisplay",
-    "SplitsDisplay",
-    "TimeErrorDisplay",
-    "ValuesDisplay",
-]
 
 _MAX_METHODS = 24  # methods of a grid, the best
 _MAX_OBJECTS = 30  # objects of a grid, the hardest
@@ -61,21 +49,7 @@ class _ResultDisplay(Display):
 
     @classmethod
     def from_result(cls, result: StudyResult, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
-        """Read the numbers from the result of a study and draw them.
-
-        Parameters
-        ----------
-        result : StudyResult
-            Result of a study.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        Display
-        """
+        """Read the result of a study and, unless `plot` is False, draw it by :meth:`plot` with the other options."""
         display = cls._read(result)
         return display.plot(ax=ax, **options) if plot else display
 
@@ -88,6 +62,8 @@ class _ResultDisplay(Display):
 class _ErrorDisplay(_ResultDisplay):
     """Base of the displays of errors: fractions, shown in percent, or in a regression root mean squared errors."""
 
+    methods: Sequence[str]
+    bold: Sequence[bool]
     in_percent: bool = True
 
     @classmethod
@@ -128,7 +104,6 @@ class SplitsDisplay(_ErrorDisplay):
     errors : sequence of ndarray
         Errors of each method, one per split.
     means : sequence of float
-        Mean errors.
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
@@ -147,11 +122,9 @@ class SplitsDisplay(_ErrorDisplay):
 
     _size = (6.4, 4.2)
 
-    methods: Sequence[str]
     errors: Sequence[NDArray[np.float64]]
     means: Sequence[float]
     intervals: Sequence[tuple[float, float]] | None
-    bold: Sequence[bool]
     baseline: Sequence[bool]
 
     @classmethod
@@ -219,29 +192,17 @@ class RaceDisplay(_ErrorDisplay):
     bold : sequence of bool
         The best method and those that do not differ significantly from it.
     ends : sequence of str
-        How a line ends: "dropped", "skipped", or empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import RaceDisplay
-    >>> x = np.linspace(0, 1, 40)
-    >>> result = Study(["nc", "majority"], n_splits=7, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
-    >>> [len(mean) for mean in RaceDisplay.from_result(result, plot=False).means]
-    [7, 5]
+        "dropped", "skipped", or empty for a line that reaches the last split.
     """
 
-    methods: Sequence[str]
     means: Sequence[NDArray[np.float64]]
-    bold: Sequence[bool]
     ends: Sequence[str]
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
         rows, known = cls._rows(result)
-        scores = [result.scores("error")[row.method] for row in rows]
-        errors = [values[~np.isnan(values)] for values in scores]
+        scores = result.scores("error")
+        errors = [scores[row.method][~np.isnan(scores[row.method])] for row in rows]
         return cls(
             means=[np.cumsum(e) / np.arange(1, len(e) + 1) for e in errors],
             ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
@@ -280,25 +241,15 @@ class TimeErrorDisplay(_ErrorDisplay):
     Parameters
     ----------
     methods : sequence of str
-        Names.
     seconds, errors : sequence of float
         Means over the splits.
     bold, baseline : sequence of bool
         The best method and those that do not differ significantly from it; baselines.
-
-    Examples
-    --------
-    >>> from similis.study import TimeErrorDisplay
-    >>> shown = TimeErrorDisplay(methods="ab", seconds=[1, 2], errors=[0.1, 0.2], bold=[1, 0], baseline=[0, 0])
-    >>> shown.front()
-    [0]
     """
 
-    methods: Sequence[str]
     seconds: Sequence[float]
     errors: Sequence[float]
-    bold: Sequence[Any]
-    baseline: Sequence[Any]
+    baseline: Sequence[bool]
 
     def __post_init__(self) -> None:
         self.seconds = [max(float(s), 1e-5) for s in self.seconds]  # the axis is logarithmic
@@ -314,59 +265,37 @@ class TimeErrorDisplay(_ErrorDisplay):
         )
 
     def front(self) -> list[int]:
-        """Find the methods that no other one beats in both time and error, baselines left out, the fastest first.
-
-        Returns
-        -------
-        list of int
-        """
+        """Indices of the methods that no other one beats in both time and error, without baselines, fastest first."""
         order = sorted((s, e, k) for k, (s, e) in enumerate(zip(self.seconds, self.errors)) if not self.baseline[k])
-        found: list[int] = []
-        lowest = math.inf
-        for _, error, k in order:
-            if error < lowest:
-                found.append(k)
-                lowest = error
-        return found
+        lowest = [math.inf, *itertools.accumulate((e for _, e, _ in order), min)]
+        return [k for (_, e, k), below in zip(order, lowest) if e < below]
 
     def describe(self) -> Figure | Sequence[Figure]:
-        """Describe the picture; the methods of :meth:`front` are joined by a line and labeled."""
+        """Describe the picture; a line joins the methods of :meth:`front`, which are labeled."""
         if not self.methods:
             return []
         high = self._limit(self.errors, self.errors)
         errors = [self._scale * e for e in self.errors]
         shown = [min(e, high) for e in errors]
-        front = self.front()
+        shapes = [2 if e > high else int(base) for e, base in zip(errors, self.baseline)]
+        colors = ["accent" if bold else "muted" for bold in self.bold]
         tips = [
             f"{name}\n{self._format(e)} error, {_format_seconds(s)} s"
             + ("\nbeyond the upper end of the axis" if e > high else "")
             for name, s, e in zip(self.methods, self.seconds, errors)
         ]
-        points = Points(
-            self.seconds,
-            shown,
-            [2 if e > high else int(base) for e, base in zip(errors, self.baseline)],
-            color=["accent" if bold else "muted" for bold in self.bold],
-            tips=tips,
-            methods=self.methods,
-            main=True,
-        )
-        x, y = [self.seconds[k] for k in front], [shown[k] for k in front]
-        names = [self.methods[k] for k in front]
+        seconds, front = self.seconds, self.front()
+        x, y = [seconds[k] for k in front], [shown[k] for k in front]
+        names, strong = [self.methods[k] for k in front], [self.bold[k] for k in front]
+        what = "seconds to fit and predict, per split"
         return Figure(
             f"Mean error and running time of {len(self.methods)} methods.",
-            Axis(
-                min(self.seconds) / 1.6,
-                max(self.seconds) * 1.6,
-                "seconds to fit and predict, per split",
-                "log",
-                format=_format_seconds,
-            ),
+            Axis(min(seconds) / 1.6, max(seconds) * 1.6, what, "log", format=_format_seconds),
             self._axis(high),
             [
                 Lines(x, y, "dash"),
-                points,
-                Labels(x, y, names, [self.bold[k] for k in front], (self.seconds, shown)),
+                Points(seconds, shown, shapes, color=colors, tips=tips, methods=self.methods, main=True),
+                Labels(x, y, names, strong, (seconds, shown)),
             ],
             kind="time",
             height=360,
@@ -380,7 +309,6 @@ class Reliability:
     Attributes
     ----------
     method : str
-        Its name.
     confidence, right : ndarray of shape (n_bins,)
         Mean of the largest probability, and share of correct predictions; NaN in empty bins.
     counts : ndarray of shape (n_bins,)
@@ -404,16 +332,6 @@ class ReliabilityDisplay(_ResultDisplay):
     ----------
     curves : sequence of Reliability
         One per method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import ReliabilityDisplay
-    >>> x = np.linspace(0, 1, 20)
-    >>> result = Study(["knn"], n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
-    >>> [int(curve.counts.sum()) for curve in ReliabilityDisplay.from_result(result, plot=False).curves]
-    [12]
     """
 
     curves: Sequence[Reliability]
@@ -431,22 +349,8 @@ class ReliabilityDisplay(_ResultDisplay):
     ) -> Self:
         """Draw the reliability of the probabilities that a model predicts for objects it was not fitted to.
 
-        Parameters
-        ----------
-        y : array-like of shape (m,)
-            True labels, all classes among them.
-        proba : array-like of shape (m, G)
-            Probabilities; columns in the sorted order of the labels, as in ``predict_proba``.
-        name : str, default="model"
-            Name of the model.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        ReliabilityDisplay
+        All classes must be among the labels `y`; the columns of `proba` are in their sorted order, as in
+        ``predict_proba``.
         """
         P = np.asarray(proba, dtype=np.float64)
         classes, codes = check_labels(y, len(P), who="from_predictions", min_classes=1)
@@ -459,32 +363,35 @@ class ReliabilityDisplay(_ResultDisplay):
 
     def describe(self) -> list[Figure]:
         """Describe one panel per method; matplotlib draws all of them into the same axes."""
-        return [self._panel(curve, class_color(k)) for k, curve in enumerate(self.curves)]
-
-    def _panel(self, curve: Reliability, color: str) -> Figure:
-        known = np.flatnonzero(curve.counts)
-        x, y = 100 * curve.confidence[known], 100 * curve.right[known]
-        share = curve.counts[known] / curve.counts.sum()
-        tips = [
-            f"{curve.method}\n{n} predictions, mean confidence {a:.0f} %\n{b:.0f} % of them correct"
-            for n, a, b in zip(curve.counts[known].tolist(), x, y)
-        ]
         ticks = [(0, "0"), (50, "50"), (100, "100")]
-        return Figure(
-            f"Reliability of the probabilities of {curve.method}; calibration error {100 * curve.error:.1f} %.",
-            Axis(0, 100, "confidence, %", ticks=ticks),
-            Axis(0, 100, "correct, %", ticks=ticks),
-            [
-                Lines([0, 100], [0, 100], "dash"),
-                Lines(x.tolist(), y.tolist(), color=color, main=True),
-                Points(x.tolist(), y.tolist(), size=(3 + 7 * np.sqrt(share)).tolist(), color=color, tips=tips),
-            ],
-            kind="reliability",
-            height=190,
-            title=curve.method,
-            note=f"calibration error {100 * curve.error:.1f} %",
-            legend=[Key(curve.method, color, None)],
-        )
+        figures = []
+        for k, curve in enumerate(self.curves):
+            method, color, error = curve.method, class_color(k), f"calibration error {100 * curve.error:.1f} %"
+            known = np.flatnonzero(curve.counts)
+            counts, x, y = (v[known].tolist() for v in (curve.counts, 100 * curve.confidence, 100 * curve.right))
+            size = (3 + 7 * np.sqrt(curve.counts[known] / curve.counts.sum())).tolist()
+            tips = [
+                f"{method}\n{n} predictions, mean confidence {a:.0f} %\n{b:.0f} % of them correct"
+                for n, a, b in zip(counts, x, y)
+            ]
+            figures.append(
+                Figure(
+                    f"Reliability of the probabilities of {method}; {error}.",
+                    Axis(0, 100, "confidence, %", ticks=ticks),
+                    Axis(0, 100, "correct, %", ticks=ticks),
+                    [
+                        Lines([0, 100], [0, 100], "dash"),
+                        Lines(x, y, color=color, main=True),
+                        Points(x, y, size=size, color=color, tips=tips),
+                    ],
+                    kind="reliability",
+                    height=190,
+                    title=method,
+                    note=error,
+                    legend=[Key(method, color, None)],
+                )
+            )
+        return figures
 
 
 def _reliability(method: str, truth: NDArray[np.intp], P: NDArray[np.float64]) -> Reliability:
@@ -492,8 +399,7 @@ def _reliability(method: str, truth: NDArray[np.intp], P: NDArray[np.float64]) -
     counts, sure, right = bin_by_confidence(truth, P)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence, share = sure / counts, right / counts
-    gap = float(np.nansum(np.abs(confidence - share) * counts) / len(truth))
-    return Reliability(method, confidence, share, counts.astype(np.intp), gap)
+    return Reliability(method, confidence, share, counts.astype(np.intp), calibration_error(truth, P))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -508,13 +414,6 @@ class AgreementDisplay(_ResultDisplay):
         Share of the test objects on which the predictions differ.
     n_left_out : int, default=0
         Methods not shown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.study import AgreementDisplay
-    >>> AgreementDisplay(methods=["a", "b"], differ=np.array([[0, 0.25], [0.25, 0]])).differ[0, 1]
-    np.float64(0.25)
     """
 
     methods: Sequence[str]
@@ -558,21 +457,9 @@ class ConfusionDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
-        Its name.
     classes : sequence of str
-        Names of the classes.
     counts : ndarray of shape (n_classes, n_classes)
         Predictions; rows: true class, columns: predicted class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import ConfusionDisplay
-    >>> x = np.linspace(0, 1, 20)
-    >>> result = Study("nc", n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
-    >>> int(ConfusionDisplay.from_result(result, plot=False).counts.sum())
-    12
     """
 
     method: str
@@ -583,22 +470,9 @@ class ConfusionDisplay(_ResultDisplay):
     def from_result(
         cls, result: StudyResult, method: str | None = None, *, plot: bool = True, ax: Any = None, **options: Any
     ) -> Self:
-        """Count the predictions of a method in a study and draw them.
+        """Count the predictions of a method in a study, by default of the recommended one, and draw them.
 
-        Parameters
-        ----------
-        result : StudyResult
-            Result of a study.
-        method : str, optional
-            Name of the method; the recommended one by default.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        ConfusionDisplay
+        `plot`, `ax` and `options` are as for the other displays.
         """
         name = method or result.best()
         G = len(result.classes)
@@ -619,17 +493,9 @@ class ConfusionDisplay(_ResultDisplay):
             for g in range(G)
             for f in range(G)
         ]
-        cells = Cells(
-            share,
-            0.0,
-            1.0,
-            (0.06, 0.48),
-            [["accent" if f == g else "bad" for f in range(G)] for g in range(G)],
-            [[str(count) if count else "" for count in row] for row in self.counts.tolist()] if G <= 12 else None,
-            color="accent",
-            tips=tips,
-            main=True,
-        )
+        colors = np.where(np.eye(G, dtype=bool), "accent", "bad").tolist()
+        texts = [[str(count or "") for count in row] for row in self.counts.tolist()] if G <= 12 else None
+        cells = Cells(share, 0.0, 1.0, (0.06, 0.48), colors, texts, color="accent", tips=tips, main=True)
         x, y = names_axis(names, "predicted class"), names_axis(names, "true class", reverse=True)
         return _table(f"Confusion matrix of {self.method}.", x, y, cells, "confusion", (34, 64))
 
@@ -642,26 +508,14 @@ class ObjectsDisplay(_ResultDisplay):
     ----------
     objects : ndarray of shape (m,)
         Indices of the objects, the hardest first.
-    names : sequence of str
-        Their names.
-    classes : sequence of str
-        Their true classes.
+    names, classes : sequence of str
+        Their names and their true classes.
     methods : sequence of str
         The lowest mean error first.
     wrong, tested : ndarray of shape (m, n_methods)
         Number of wrong predictions, and of predictions.
     said : list of list of str
         Most frequent predictions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import ObjectsDisplay
-    >>> x = np.r_[np.linspace(0, 1, 19), 0.1]
-    >>> result = Study(["nc", "knn"], protocol="loo", cv=2).run(1 - abs(x[:, None] - x), np.r_[x[:19] > 0.5, True])
-    >>> ObjectsDisplay.from_result(result, plot=False).names[0]
-    'object 20'
     """
 
     _size = (6.4, 5.4)
@@ -699,17 +553,8 @@ class ObjectsDisplay(_ResultDisplay):
                 usual = f", usually predicted {self.said[i][j]}" if self.tested[i, j] else ""
                 counts = f"wrong {self.wrong[i, j]} of {self.tested[i, j]} times"
                 tips.append(f"{name}, class {label}\n{method}: {counts}{usual}")
-        cells = Cells(
-            share,
-            0.0,
-            1.0,
-            (0.2, 1.0),
-            [["good" if v == 0 else "bad" for v in row] for row in share.tolist()],
-            title="share of wrong predictions",
-            color="bad",
-            tips=tips,
-            main=True,
-        )
+        colors, title = np.where(share == 0, "good", "bad").tolist(), "share of wrong predictions"
+        cells = Cells(share, 0.0, 1.0, (0.2, 1.0), colors, title=title, color="bad", tips=tips, main=True)
         rows = [f"{name} ({label})" for name, label in zip(self.names, self.classes)]
         words = f"Errors of {len(self.methods)} methods on the {len(rows)} hardest objects."
         x, y = names_axis(self.methods, linked=True), names_axis(rows, reverse=True)
@@ -723,21 +568,9 @@ class ValuesDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
-        Name of the method.
     names : sequence of str
-        Names of the tested objects.
     truth, predicted : ndarray of shape (m,)
         True values, and means of the predictions over the splits that tested an object.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import Study
-    >>> from similis.study import ValuesDisplay
-    >>> x = np.linspace(0, 1, 20)
-    >>> result = Study("knn-mean", n_splits=3, cv=2, random_state=0).run(1 - abs(x[:, None] - x), x)
-    >>> len(ValuesDisplay.from_result(result, plot=False).truth)
-    8
     """
 
     method: str
@@ -765,20 +598,19 @@ class ValuesDisplay(_ResultDisplay):
 
     def describe(self) -> list[Figure]:
         """Describe two panels: predicted against true values, and residuals against predicted values."""
-        truth, predicted = self.truth, self.predicted
-        residuals = truth - predicted
-        tips = [f"{name}\ntrue {t:.4g}, predicted {p:.4g}" for name, t, p in zip(self.names, truth.tolist(), predicted)]
-        look: dict[str, Any] = {"size": 3.0, "opacity": 0.6, "color": "accent", "tips": tips}
-        low, high = float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max()))
+        truth, predicted, residuals = (v.tolist() for v in (self.truth, self.predicted, self.truth - self.predicted))
+        tips = [f"{name}\ntrue {t:.4g}, predicted {p:.4g}" for name, t, p in zip(self.names, truth, predicted)]
+        look: dict[str, Any] = {"size": 3.0, "opacity": 0.6, "color": "accent", "tips": tips, "main": True}
+        low, high = min(truth + predicted), max(truth + predicted)
         margin = 0.03 * (high - low) or 1.0
         low, high = low - margin, high + margin
-        ends, reach = [low, high], 1.05 * float(np.abs(residuals).max()) or 1.0
+        ends, reach = [low, high], 1.05 * max(map(abs, residuals)) or 1.0
         return [
             Figure(
                 f"Predicted against true values of {self.method}.",
                 Axis(low, high, "true value"),
                 Axis(low, high, "predicted value"),
-                [Lines(ends, ends, "dash"), Points(truth.tolist(), predicted.tolist(), main=True, **look)],
+                [Lines(ends, ends, "dash"), Points(truth, predicted, **look)],
                 kind="values",
                 height=300,
             ),
@@ -786,25 +618,14 @@ class ValuesDisplay(_ResultDisplay):
                 f"Residuals of {self.method} against predicted values.",
                 Axis(low, high, "predicted value"),
                 Axis(-reach, reach, "true minus predicted value"),
-                [Lines(ends, [0, 0], "dash"), Points(predicted.tolist(), residuals.tolist(), main=True, **look)],
+                [Lines(ends, [0, 0], "dash"), Points(predicted, residuals, **look)],
                 kind="residuals",
                 height=300,
             ),
         ]
 
     def hardest(self, most: int = 12) -> list[tuple[str, float, float]]:
-        """Find the objects with the largest residuals.
-
-        Parameters
-        ----------
-        most : int, default=12
-            Largest number of objects.
-
-        Returns
-        -------
-        list of (str, float, float)
-            Name, true value and mean predicted value.
-        """
+        """Name, true value and mean predicted value of up to `most` objects with the largest residuals."""
         order = np.argsort(-np.abs(self.truth - self.predicted), kind="stable")[:most]
         return [(self.names[i], float(self.truth[i]), float(self.predicted[i])) for i in order]
 
@@ -813,21 +634,12 @@ class ValuesDisplay(_ResultDisplay):
 class RanksDisplay(Display):
     """Average ranks of methods across data sets; bars join methods that are not significantly different.
 
+    The diagram is that of Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
+
     Parameters
     ----------
     ranks : Ranks
         From :func:`average_ranks`.
-
-    References
-    ----------
-    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
-
-    Examples
-    --------
-    >>> from similis.study import RanksDisplay
-    >>> scores = {"votes": {"a": 0.1, "b": 0.2, "c": 0.3}, "sonar": {"a": 0.2, "b": 0.2, "c": 0.4}}
-    >>> RanksDisplay.from_results(scores, plot=False).ranks.methods
-    ('a', 'b', 'c')
     """
 
     _size = (7.0, 3.0)
@@ -838,18 +650,7 @@ class RanksDisplay(Display):
     def from_results(cls, results: Any, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
         """Rank methods across data sets and draw the ranks.
 
-        Parameters
-        ----------
-        results : mapping of str to StudyResult
-            By name of the data set; see :func:`average_ranks`.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        RanksDisplay
+        The results are those of :func:`average_ranks`; `plot`, `ax` and `options` are as for the other displays.
         """
         display = cls(ranks=average_ranks(results))
         return display.plot(ax=ax, **options) if plot else display
@@ -857,6 +658,7 @@ class RanksDisplay(Display):
     def describe(self) -> Figure:
         """Describe the critical-difference diagram; heights are pixels below the axis of ranks."""
         found, k = self.ranks, len(self.ranks.methods)
+        critical = f"critical difference {found.critical_difference:.2f}"
         left, means = math.ceil(k / 2), self.ranks.mean.tolist()
         bars = self._bars()
         first = 34 + 9 * (max((level for *_, level in bars), default=-1) + 1)  # height of the first name
@@ -868,30 +670,21 @@ class RanksDisplay(Display):
             Segments([1, *ticks], [0, *[-5] * len(ticks)], [k, *ticks], [0] * (len(ticks) + 1), **rule),
             Texts(ticks, [-13] * len(ticks), [str(t) for t in ticks], **rule),
             Segments([1, 1, ruler], [-32, -36, -36], [ruler, 1, ruler], [-32, -28, -28], **rule),
-            Texts([1], [-32], [f"critical difference {found.critical_difference:.2f}"], "end", -8, **rule),
+            Texts([1], [-32], [critical], "end", -8, **rule),
         ]
         low, high, heights = [b[0] for b in bars], [b[1] for b in bars], [16 + 9 * b[2] for b in bars]
         marks.append(Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
         for i, (name, mean) in enumerate(zip(found.methods, means)):
-            y = first + 20 * (i if i < left else k - 1 - i)
-            side = 1 if i < left else k
+            row, side, dx = (i, 1, -8) if i < left else (k - 1 - i, k, 8)
+            y, text = first + 20 * row, f"{name} {mean:.2f}"
             each = "".join(f"\n{d}: {r:g}" for d, r in zip(found.datasets, found.ranks[:, i].tolist()))
             marks += [
                 Lines([mean, mean, side], [0, y, y], width=1.0),
-                Texts(
-                    [side],
-                    [y],
-                    [f"{name} {mean:.2f}"],
-                    "end" if i < left else "start",
-                    -8 if i < left else 8,
-                    color="ink",
-                    method=name,
-                ),
+                Texts([side], [y], [text], "end" if i < left else "start", dx, color="ink", method=name),
                 Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
             ]
         return Figure(
-            f"Average ranks of {k} methods over {len(found.datasets)} data sets; critical difference "
-            f"{found.critical_difference:.2f}.",
+            f"Average ranks of {k} methods over {len(found.datasets)} data sets; {critical}.",
             Axis(1, k),
             Axis(top, bottom, reverse=True),
             marks,

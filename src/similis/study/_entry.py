@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["MethodInfo", "Entry", "as_indices", "to_json"]
-
 
 @dataclass(frozen=True)
 class MethodInfo:
@@ -36,10 +34,7 @@ class Entry:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    split : int
-        Number of the split.
+    method, split : str, int
     spec : str
         Fingerprint of the method's pipeline and grid.
     status : {"ok", "failed"}
@@ -58,10 +53,8 @@ class Entry:
         Warnings raised during the run, each once.
     details : dict
         Numbers of the method's own, see :class:`Method`.
-    finished : str
-        Time, in UTC.
-    session : str
-        Id of the run that computed it.
+    finished, session : str
+        Time, in UTC, and id of the run that computed it.
     """
 
     method: str
@@ -102,11 +95,7 @@ class Entry:
     def to_record(self) -> dict[str, Any]:
         """Convert to types of JSON."""
         return {
-            "method": self.method,
-            "split": self.split,
-            "spec": self.spec,
-            "status": self.status,
-            "reason": self.reason,
+            **{name: getattr(self, name) for name in ("method", "split", "spec", "status", "reason")},
             "predictions": to_json(self.predictions),
             "proba": to_json(self.proba),
             "params": {name: to_json(value) for name, value in self.params.items()},
@@ -124,11 +113,8 @@ class Entry:
             predictions, proba = record["predictions"], record["proba"]
             kind = np.float64 if any(isinstance(value, float) for value in predictions or ()) else np.intp
             return cls(
-                method=str(record["method"]),
+                **{name: str(record[name]) for name in ("method", "spec", "status", "reason", "finished", "session")},
                 split=int(record["split"]),
-                spec=str(record["spec"]),
-                status=str(record["status"]),
-                reason=str(record["reason"]),
                 predictions=None if predictions is None else np.array(predictions, dtype=kind),
                 proba=None if proba is None else np.array(proba, dtype=np.float64),
                 params=dict(record["params"]),
@@ -136,8 +122,6 @@ class Entry:
                 predict_seconds=float(record["seconds"][1]),
                 notes=tuple(map(str, record["notes"])),
                 details={name: float(value) for name, value in record.get("details", {}).items()},
-                finished=str(record["finished"]),
-                session=str(record["session"]),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProximityError(f"A stored entry of the study is damaged: {str(error)[:80]}.") from None
@@ -147,15 +131,12 @@ def to_json(value: Any) -> Any:
     """Convert a parameter value to types of JSON; anything but finite numbers, text and lists of them as its repr."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return repr(value)
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    is_plain = value is None or isinstance(value, (int, str)) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_plain else repr(value)
 
 
 def as_indices(values: Any, n: int, what: str) -> NDArray[np.intp]:

@@ -1,7 +1,4 @@
-"""Metrics and significance tests, computed from raw predictions: class codes, probabilities, or values.
-
-Lower is better for all but ``normalized_cross_entropy`` and ``r2``. Probabilities have one column per class.
-"""
+"""Metrics and significance tests, computed from raw predictions: class codes, probabilities, or values."""
 
 from __future__ import annotations
 
@@ -15,32 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from similis.exceptions import ProximityError
-
-__all__ = [
-    "METRICS",
-    "Metric",
-    "OF_VALUES",
-    "balanced_error",
-    "bin_by_confidence",
-    "brier_score",
-    "calibration_error",
-    "error",
-    "log_loss",
-    "mean_cost",
-    "normalized_cross_entropy",
-    "perplexity",
-    "Ranks",
-    "Verdict",
-    "average_ranks",
-    "compare_to_best",
-    "error_interval",
-    "holm",
-    "relative_losses",
-    "signed_rank",
-    "smooth",
-    "value_interval",
-    "value_losses",
-]
 
 Codes = NDArray[np.intp]
 Proba = NDArray[np.float64]
@@ -87,10 +58,7 @@ def perplexity(truth: Codes, proba: Proba, smoothing: float | None = None) -> fl
 
 
 def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float | None = None) -> float:
-    """Relative reduction of the cross entropy of the class priors; at most 1, larger is better.
-
-    `priors` has one row per object: the class frequencies of its training part.
-    """
+    """Relative reduction, at most 1, of the cross entropy of `priors`, the class frequencies of training parts."""
     # [chen2010] sec. 4.6.1 -> (zeta_0 - zeta) / zeta_0
     baseline = log_loss(truth, priors, smoothing)
     return (baseline - log_loss(truth, proba, smoothing)) / baseline if baseline > 0 else float("nan")
@@ -104,10 +72,7 @@ def brier_score(truth: Codes, proba: Proba) -> float:
 
 
 def calibration_error(truth: Codes, proba: Proba, n_bins: int = 10) -> float:
-    """Expected calibration error: mean difference of confidence and accuracy, over bins of equal width.
-
-    The confidence of a prediction is its largest probability; bins are weighted by their number of objects.
-    """
+    """Expected calibration error: mean difference of confidence and accuracy, over bins of equal width."""
     _, confidence, right = bin_by_confidence(truth, proba, n_bins)
     return float(np.abs(confidence - right).sum() / len(truth))
 
@@ -121,17 +86,13 @@ def bin_by_confidence(truth: Codes, proba: Proba, n_bins: int = 10) -> Values:
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression.
-
-    A `pooled` one is computed once from the test objects of all splits together instead of split by split: fractions of
-    few objects in many bins are mostly noise.
-    """
+    """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression."""
 
     label: str  # heading of a column
     of_labels: Callable[[Codes, Codes], float] | None = None
     of_proba: Callable[[Codes, Proba], float] | None = None
     of_values: Callable[[Values, Values], float] | None = None
-    pooled: bool = False
+    pooled: bool = False  # computed once from the test objects of all splits: few objects in many bins are noise
     sign: int = 1  # -1 where larger is better
 
 
@@ -159,10 +120,6 @@ def _mean_loss(metric: str) -> Callable[[Values, Values], float]:
     return lambda truth, predicted: float(value_losses(metric, truth, predicted).mean())
 
 
-def _rmse(truth: Values, predicted: Values) -> float:
-    return math.sqrt(_mean_loss("rmse")(truth, predicted))
-
-
 def _r2(truth: Values, predicted: Values) -> float:
     spread = float(((truth - truth.mean()) ** 2).mean())
     return 1 - _mean_loss("r2")(truth, predicted) / spread if spread > 0 else math.nan
@@ -180,7 +137,7 @@ METRICS: dict[str, Metric] = {
     "normalized_cross_entropy": Metric("normalized cross entropy", sign=-1),
     "fit_seconds": Metric("fit s"),
     "predict_seconds": Metric("predict s"),
-    "rmse": Metric("root mean squared error", of_values=_rmse, pooled=True),
+    "rmse": Metric("root mean squared error", of_values=lambda t, p: math.sqrt(_mean_loss("rmse")(t, p)), pooled=True),
     "mae": Metric("mean absolute error", of_values=_mean_loss("mae"), pooled=True),
     "r2": Metric("R2", of_values=_r2, pooled=True, sign=-1),
     **{
@@ -198,21 +155,14 @@ _DIGITS = 12  # errors are rounded before they are compared, so that equal ones 
 def signed_rank(differences: ArrayLike) -> float:
     """One-sided Wilcoxon signed-rank test of paired differences.
 
+    The result is the probability of a sum of positive ranks at least as large as the observed one, if both signs of
+    each difference are equally likely; 1.0 if all differences are zero. The distribution is exact, also with ties;
+    beyond 400 differences the normal approximation is used.
+
     Parameters
     ----------
     differences : array-like of shape (n,)
         One per split: error of the method minus error of the best. Zeros are dropped, as by Wilcoxon; NaN too.
-
-    Returns
-    -------
-    float
-        Probability of a sum of positive ranks at least as large as the observed one, if both signs of each difference
-        are equally likely; 1.0 if all differences are zero.
-
-    Notes
-    -----
-    The distribution is exact also with ties: it is that of the observed mid-ranks with random signs, computed by
-    convolution. Beyond 400 differences the normal approximation is used.
 
     Examples
     --------
@@ -232,24 +182,18 @@ def signed_rank(differences: ArrayLike) -> float:
     chance = np.zeros(int(ranks.sum()) + 1)
     chance[0] = 1.0
     for rank in ranks:
-        with_it = np.zeros_like(chance)
-        with_it[rank:] = chance[: len(chance) - rank]
-        chance = (chance + with_it) / 2
+        chance[rank:] += chance[:-rank]
+        chance /= 2
     return float(min(1.0, chance[observed:].sum()))
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values for their number by Holm's step-down rule.
+    """Adjust p-values for their number by Holm's step-down rule; values below 0.05 are significant at 5 %.
 
     Parameters
     ----------
     p_values : array-like of shape (m,)
         One per comparison.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Adjusted p-values, in the same order; a comparison is significant at 5 % if its value is below 0.05.
 
     Examples
     --------
@@ -283,11 +227,9 @@ class Verdict:
     Attributes
     ----------
     method : str
-        Name of the method.
-    p_value : float
-        One-sided signed-rank p-value of "not worse than the best"; 1.0 for the best itself.
-    p_holm : float
-        The same, corrected for the number of methods compared.
+    p_value, p_holm : float
+        One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
+        number of methods compared.
     bold : bool
         The papers' bold face: lowest mean error, or not significantly worse at 5 % (uncorrected).
     worse : bool
@@ -304,10 +246,7 @@ class Verdict:
 def compare_to_best(
     errors: Mapping[str, NDArray[np.float64]], level: float = 0.05, *, best: str | None = None
 ) -> dict[str, Verdict]:
-    """Test every method against the best: by default the one with the lowest mean error, the first of equal ones.
-
-    `errors` has one value per split, NaN where a method has none.
-    """
+    """Test every method against the best, by default that with the lowest mean error; NaN is a missing split."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     if not errors:
@@ -315,31 +254,20 @@ def compare_to_best(
     if best is None:
         means = {name: float(np.nanmean(row)) for name, row in errors.items()}
         best = min(means, key=lambda name: round(means[name], _DIGITS))
-    others = [name for name in errors if name != best]
-    p = [signed_rank(errors[name] - errors[best]) for name in others]
-    corrected = dict(zip(others, holm(p))) if others else {}
-    raw = dict(zip(others, p))
-    return {
-        name: Verdict(
-            method=name,
-            p_value=raw.get(name, 1.0),
-            p_holm=float(corrected.get(name, 1.0)),
-            # [chen2010] table 4.3 -> the lowest mean error and those not statistically significantly worse
-            bold=raw.get(name, 1.0) >= level,
-            worse=corrected.get(name, 1.0) < level,
-        )
-        for name in errors
-    }
+    p = {name: signed_rank(errors[name] - errors[best]) for name in errors if name != best}
+    # [chen2010] table 4.3 -> bold: the lowest mean error and those not statistically significantly worse
+    found = {best: Verdict(best, 1.0, 1.0, bold=True, worse=False)}
+    for name, corrected in zip(p, holm(list(p.values())).tolist()):
+        found[name] = Verdict(name, p[name], corrected, bold=p[name] >= level, worse=corrected < level)
+    return {name: found[name] for name in errors}
 
 
 def error_interval(
     errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
 ) -> tuple[float, float]:
-    """Interval for the expected error, from the errors on the splits.
+    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
 
-    Random splits overlap, so their errors are not independent: the variance of the mean is taken as
-    s^2 (1/J + test_share) (Nadeau and Bengio's correction), with the size of a test part over that of its training
-    part. The interval is never narrower than the Wilson interval for the number of distinct test objects.
+    `test_share` is the mean size of a test part over that of its training part, `n_objects` the number of test objects.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -350,25 +278,31 @@ def error_interval(
     reach = z * math.sqrt(mean * (1 - mean) / n_objects + z**2 / (4 * n_objects**2)) / (1 + z**2 / n_objects)
     low, high = middle - reach, middle + reach
     if 2 <= len(errors) < n_objects:
+        # Nadeau and Bengio: random splits overlap, so the variance of the mean is s^2 (1 / J + test_share).
         spread = float(errors.std(ddof=1)) * math.sqrt(1 / len(errors) + test_share)
         half = float(stats.t.ppf((1 + level) / 2, len(errors) - 1)) * spread
         low, high = min(low, mean - half), max(high, mean + half)
     return max(0.0, low), min(1.0, high)
 
 
-def value_interval(total: Values, count: Values, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
-    """Interval for the expected root mean squared error.
+def ratio_variance(total: Values, count: Values, ratio: float) -> float:
+    """Variance of sum(total) / sum(count) over N independent units, objects or groups, by linearization.
 
-    `total` and `count` are the sum of the squared errors of each object or group over the splits that tested it, and
-    the number of these tests; `ratio` is the mean size of a test part over that of its training part.
+    Methods are fitted on training parts that share most of their objects, which adds a variance that the units do not
+    show: the factor 1 + 2 `ratio`, the mean size of a test part over that of its training part.
     """
+    N, tests = len(total), count.sum()
+    deviations = float(((total - float(total.sum() / tests) * count) ** 2).sum())
+    return float((1 + 2 * ratio) * deviations / tests**2 * N / (N - 1))
+
+
+def value_interval(total: Values, count: Values, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Interval for the expected root mean squared error; its square is a ratio as in :func:`ratio_variance`."""
     T, c = total[count > 0], count[count > 0]
     mean, N = float(T.sum() / c.sum()), len(T)
     if N < 2 or mean == 0:
         return 0.0, 0.0 if mean == 0 else math.inf
-    # Linearized variance of a ratio of sums over N independent units, as in compare_objects.
-    variance = (1 + 2 * ratio) * float(((T - mean * c) ** 2).sum()) / float(c.sum()) ** 2 * N / (N - 1)
-    half = float(stats.t.ppf((1 + level) / 2, N - 1)) * math.sqrt(variance)
+    half = float(stats.t.ppf((1 + level) / 2, N - 1)) * math.sqrt(ratio_variance(T, c, ratio))
     return math.sqrt(mean * math.exp(-half / mean)), math.sqrt(mean * math.exp(half / mean))  # of the logarithm
 
 
@@ -378,14 +312,11 @@ class Ranks:
 
     Attributes
     ----------
-    methods : tuple of str
-        By increasing mean rank.
-    datasets : tuple of str
-        Names of the data sets.
+    methods, datasets : tuple of str
+        Methods by increasing mean rank, and names of the data sets.
     ranks : ndarray of shape (n_datasets, n_methods)
         Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
     mean : ndarray of shape (n_methods,)
-        Average ranks.
     p_value : float
         Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
     critical_difference : float
@@ -403,17 +334,7 @@ class Ranks:
     groups: tuple[tuple[str, ...], ...]
 
     def summary(self, level: float = 0.05) -> str:
-        """Summarize the tests of Friedman and Nemenyi in two sentences.
-
-        Parameters
-        ----------
-        level : float, default=0.05
-            Significance level of Friedman's test.
-
-        Returns
-        -------
-        str
-        """
+        """Summarize the tests of Friedman, with its significance level, and Nemenyi in two sentences."""
         N, k = self.ranks.shape
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         found = "significant differences" if self.p_value < level else "no significant difference"
@@ -424,7 +345,7 @@ class Ranks:
 
 
 def average_ranks(results: Mapping[str, Any], metric: str = "error", level: float = 0.05) -> Ranks:
-    """Rank methods across data sets.
+    """Rank methods across data sets: :class:`Ranks`, with the tests of Friedman and Nemenyi.
 
     Parameters
     ----------
@@ -434,10 +355,6 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
         Metric to rank by; lower is better.
     level : float, default=0.05
         Significance level of the critical difference.
-
-    Returns
-    -------
-    Ranks
 
     Examples
     --------
@@ -458,20 +375,19 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     table = np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()])
     ranks = stats.rankdata(table, axis=1)
     order = np.argsort(ranks.mean(axis=0), kind="stable")
-    ranks, names = ranks[:, order], [common[i] for i in order]
+    ranks, names = ranks[:, order], tuple(common[i] for i in order)
     N, k = ranks.shape
     mean = ranks.mean(axis=0)
     q = float(stats.studentized_range.ppf(1 - level, k, np.inf)) / math.sqrt(2)
     difference = q * math.sqrt(k * (k + 1) / (6 * N))
-    return Ranks(
-        methods=tuple(names),
-        datasets=tuple(scores),
-        ranks=ranks,
-        mean=mean,
-        p_value=_friedman(ranks),
-        critical_difference=difference,
-        groups=_groups(names, mean, difference),
-    )
+    groups: list[tuple[str, ...]] = []  # maximal runs of methods within the critical difference
+    end = 0
+    for i in range(k):
+        j = int(np.searchsorted(mean, mean[i] + difference, side="right"))
+        if j - i > 1 and j > end:
+            groups.append(names[i:j])
+            end = j
+    return Ranks(names, tuple(scores), ranks, mean, _friedman(ranks), difference, tuple(groups))
 
 
 def _friedman(ranks: NDArray[np.float64]) -> float:
@@ -485,13 +401,3 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
         return 0.0
     F = (N - 1) * chi2 / (N * (k - 1) - chi2)
     return float(stats.f.sf(F, k - 1, (k - 1) * (N - 1)))
-
-
-def _groups(names: list[str], mean: NDArray[np.float64], difference: float) -> tuple[tuple[str, ...], ...]:
-    """Maximal runs of names, sorted by mean rank, within the critical difference."""
-    found: list[tuple[int, int]] = []
-    for i in range(len(names)):
-        j = int(np.searchsorted(mean, mean[i] + difference, side="right"))
-        if j - i > 1 and not (found and found[-1][1] >= j):
-            found.append((i, j))
-    return tuple(tuple(names[i:j]) for i, j in found)

@@ -1,7 +1,4 @@
-"""Summary of the matrix for a report, stored in the results file: a bounded number of objects, rounded numbers.
-
-Of many objects a sample is shown, classes in proportion. Nothing here enters the comparison of methods.
-"""
+"""Summary of the matrix for a report: a bounded number of objects, classes in proportion, and rounded numbers."""
 
 from __future__ import annotations
 
@@ -22,8 +19,6 @@ from similis.study._entry import as_indices, to_json
 if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
     from similis.study._problem import Problem
-
-__all__ = ["Picture", "make_picture"]
 
 HEAT = 450  # objects of the heat map
 POINTS = 1000  # objects of embedding, spectrum and diagnosis
@@ -85,9 +80,8 @@ class Picture:
         fits = all(v is None or (v.shape == shapes[k] and np.isfinite(v).all()) for k, v in optional.items())
         nearness = as_indices(record["nearness"], m, "the picture of the matrix")
         shares, signature = record["axes"]
-        if len(data) != m * m or not low < high or len(nearness) != m or len(shares) != 2 or len(signature) != 2:
-            fits = False
-        if not fits:
+        lengths = len(data), len(nearness), len(shares), len(signature)
+        if not fits or not low < high or lengths != (m * m, m, 2, 2):
             raise ValueError("the picture of the matrix is inconsistent")
         suspects = [(int(i), int(j), float(v), float(e), float(s)) for i, j, v, e, s in record["suspects"]]
         as_indices([k for pair in suspects for k in pair[:2]], n, "the picture of the matrix")
@@ -154,11 +148,8 @@ def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
     if problem.matrix is None:
         assert problem.objects is not None
         square = problem.objects.pairwise(part, problem.codes[part], symmetrize=False)[1]
-        learned = problem.objects.learns == "labels"
-        return (
-            square,
-            "For these pictures the measure was fitted to the labels of all objects shown." if learned else "",
-        )
+        note = "For these pictures the measure was fitted to the labels of all objects shown."
+        return square, note if problem.objects.learns == "labels" else ""
     if problem.matrix.ndim == 3:
         q = problem.matrix.shape[2]
         return problem.matrix[..., 0][np.ix_(part, part)], f"The first of {q} matrices is shown."

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from similis._utils.environment import version_hint
-from similis._utils.threads import row_blocks
-from similis.base import SparseRows, predict_responses
+from similis.base import predict_responses
 from similis.exceptions import ProximityError
 from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
-from similis.study._novelty import measure_step, novelty_p_values
-
-__all__ = ["Predictions", "predict_rows"]
+from similis.study._novelty import first_step, measure_step, nearest_means, novelty_p_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,6 @@ class Predictions:
     Attributes
     ----------
     ids : tuple of str or None
-        Names of the new objects.
     labels : ndarray of shape (m,)
         Predicted classes; predicted values of a regression.
     proba : ndarray of shape (m, G) or None
@@ -44,8 +40,8 @@ class Predictions:
         P-value of each class, if the model was calibrated; a class is in the prediction set of level 1 - alpha if its
         p-value exceeds alpha.
     outlier_p : ndarray of shape (m,) or None
-        P-value of each object as an outlier: low for objects unlike all training objects, see
-        :class:`~similis.ProximityOutlier`. None for several matrices and for models of older versions.
+        P-value of each object as an outlier, see :class:`~similis.ProximityOutlier`. None for several matrices and for
+        models of older versions.
     intervals : ndarray of shape (m, 2) or None
         Lower and upper ends of the intervals of a calibrated regression, with `confidence`.
     because : list of list of (str, float) or None
@@ -70,7 +66,7 @@ def predict_rows(
     explain: int = 0,
     confidence: float | None = None,
 ) -> Predictions:
-    """Predict new objects after checking that they belong to the model.
+    """Make the :class:`Predictions` of new objects after checking that they belong to the model.
 
     Parameters
     ----------
@@ -79,43 +75,32 @@ def predict_rows(
     rows : Proximity or Objects
         Proximities of new objects to the training objects, one row each. If both the rows and the model have ids,
         columns are matched by id, and those that the model does not need may be absent; else their number must be that
-        of the training objects or of the needed ones. For a model that measures: the objects; their features
-        are matched by name. For a model of several matrices: one block per matrix, in the order of
+        of the training objects or of the needed ones. For a model that measures: the objects; their features are
+        matched by name. For a model of several matrices: one block per matrix, in the order of
         ``trained.card.matrices``; a model that reads one of them accepts that block alone.
     explain : int, default=0
         Number of training objects that explain each prediction, see :func:`similis.explain`.
     confidence : float, optional
         Probability with which an interval of a calibrated regression contains the true value.
-
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    ProximityError
-        If the rows do not belong to the model.
     """
     model, card = trained.model, trained.card
-    if not isinstance(rows, Proximity | Objects):
-        blocks = list(rows)
-        if card.matrices is None and len(blocks) != 1:
-            raise ProximityError(f"This model reads one matrix. Got rows of {len(blocks)}.")
-        rows = blocks[0]
-    else:
-        blocks = [rows]  # type: ignore[list-item]
-    if isinstance(rows, Proximity) != (card.reads == "proximities"):
-        wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
-        given = "rows of proximities" if isinstance(rows, Proximity) else "objects"
+    blocks: list[Any] = [rows] if isinstance(rows, Proximity | Objects) else list(rows)
+    if card.matrices is None and len(blocks) != 1:
+        raise ProximityError(f"This model reads one matrix. Got rows of {len(blocks)}.")
+    block = blocks[0]
+    if isinstance(block, Proximity) != (card.reads == "proximities"):
+        wanted, given = "rows of proximities", "objects"
+        if card.reads != "proximities":
+            wanted, given = "objects, which it measures itself", "rows of proximities"
         raise ProximityError(f"This model reads {wanted}. Got {given}.")
     known: NDArray[Any] | None = None  # proximities to training objects
     if card.matrices is not None:
         X, card = _stacked_rows(blocks, model, card)
         known = X
-    elif isinstance(rows, Proximity):
-        X, known = _proximity_rows(rows, card)
+    elif isinstance(block, Proximity):
+        X, known = _proximity_rows(block, card)
     else:
-        X = _object_rows(rows, trained)
+        X = _object_rows(block, trained)
     inner, own = getattr(model, "estimator_", model), getattr(model, "_own_columns", None)
     part = X if own is None else X[:, own]  # a compact model with prediction sets reads more columns
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
@@ -126,7 +111,7 @@ def predict_rows(
             at_level = copy(model).set_params(confidence_level=confidence)
             intervals = np.asarray(at_level.predict_interval(X)[1][:, :, 0])
         return Predictions(
-            ids=rows.ids,
+            ids=block.ids,
             labels=np.asarray(labels),
             proba=np.asarray(proba[0]) if proba else None,
             classes=np.asarray(getattr(model, "classes_", [])),
@@ -149,7 +134,7 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
     assert card.matrices is not None
     names, kinds = list(card.matrices), list(card.matrices.values())
-    step = getattr(getattr(model, "estimator_", model), "steps", [("", None)])[0][1]
+    step = first_step(model)
     one = getattr(step, "matrix", None)
     if isinstance(one, int):  # the others are not read
         names, kinds, blocks = [names[one]], [kinds[one]], [blocks[one]] if len(blocks) == len(names) else blocks
@@ -192,9 +177,10 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
         if missing:
             place |= {name: len(columns) + j for j, name in enumerate(missing)}
             shape = rows.n, len(missing)
-            is_sparse = sparse.issparse(values)
-            absent: Any = sparse.csr_array(shape) if is_sparse else np.full(shape, fill)
-            values = sparse.hstack([values, absent], "csr") if is_sparse else np.hstack([values, absent])
+            if sparse.issparse(values):
+                values = sparse.hstack([values, sparse.csr_array(shape)], "csr")
+            else:
+                values = np.hstack([values, np.full(shape, fill)])
         return values[:, [place[name] for name in names]], rows.values[:, known]
     if rows.shape[1] == len(needed):
         return rows.values, rows.values
@@ -205,7 +191,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     """Features of the model, in its order; one text per object if its measure compares texts."""
-    card, objects = trained.card, getattr(trained.model, "estimator_", trained.model).steps[0][1].objects_
+    card, objects = trained.card, first_step(trained.model).objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
     known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2
     if rows.values.ndim == 1:
@@ -238,14 +224,13 @@ def _because(
 
 def _check_types(rows: Objects, card: ModelCard) -> None:
     """Reject objects that were read with other types of columns than the model's."""
-    expected = card.types or {}
     found = rows.types or Objects(rows.values, tuple(card.columns or ())).types or {}  # rows of a JSON file
-    for name in expected:
-        if name in found and (expected[name] == "number") != (found[name] == "number"):
-            words = {True: "numbers", False: "text"}
+    for name, expected in (card.types or {}).items():
+        if name in found and (expected == "number") != (found[name] == "number"):
+            wanted, given = ("numbers", "text") if expected == "number" else ("text", "numbers")
             raise ProximityError(
-                f"The model reads the column {name[:40]!r} as {words[expected[name] == 'number']}, and these objects "
-                f"hold {words[found[name] == 'number']} in it. Read the file with types=trained.card.types."
+                f"The model reads the column {name[:40]!r} as {wanted}, and these objects hold {given} in it. Read the "
+                "file with types=trained.card.types."
             )
 
 
@@ -254,14 +239,4 @@ def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | 
         return np.asarray(model.score_samples(X), dtype=np.float64)
     combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")
     S: Any = np.asarray(model.steps[0][1].transform(X)) if known is None or combines else known
-    if sparse.issparse(S):
-        S = SparseRows(S, missing=card.kind == "dissimilarity")
-        return np.concatenate([_largest(S[rows], card.kind) for rows in row_blocks(*S.shape)])
-    return _largest(S.reshape(len(S), -1), card.kind)
-
-
-def _largest(S: NDArray[Any], kind: str) -> NDArray[np.float64]:
-    """Highest similarity of each row, or minus the lowest dissimilarity; NaN for a row without any."""
-    values = S.astype(np.float64) if kind == "similarity" else -S.astype(np.float64)
-    largest = np.where(np.isnan(values), -np.inf, values).max(axis=1)
-    return np.where(np.isinf(largest), np.nan, largest)
+    return nearest_means(S if sparse.issparse(S) else S.reshape(len(S), -1), 1, card.kind)

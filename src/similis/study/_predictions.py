@@ -13,16 +13,6 @@ from similis.exceptions import ProximityError
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = [
-    "ClassSets",
-    "ObjectPredictions",
-    "Relabeling",
-    "count_predictions",
-    "find_relabelings",
-    "held_out_probabilities",
-    "measure_sets",
-]
-
 _CONFIDENT = 0.8  # mean probability of the suggested class
 _ROUND_OFF = 1e-9  # probabilities that differ by less are equal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from similis.study._problem import choose_task
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Recommendation", "recommend"]
-
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -35,24 +34,20 @@ class Recommendation:
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
-        Methods without a significant difference to it that were not dropped from the race, or, with too few objects
-        for a test, all others.
+        Methods without a significant difference to it that were not dropped from the race, or, with too few objects for
+        a test, all others.
+    possibly_worse : tuple of str
+        Methods that are possibly worse.
     n_worse : int
         Number of methods that are clearly worse.
     certainty : str
         Sentences about the comparison with the other methods; empty without other methods.
     warning : str
         Set if no method is clearly better than predicting the largest class, or a baseline has a lower error.
-    text : str
-        Two to five sentences.
-    sentences : tuple of str
-        Sentences of `text`.
-    python : str
-        Python code that trains the method on all data.
-    command : str
-        Command that trains the method on all data.
-    possibly_worse : tuple of str
-        Methods that are possibly worse: neither among `alike` nor counted in `n_worse`.
+    text, sentences : str, tuple of str
+        The recommendation, and its two to five sentences.
+    python, command : str
+        Python code and command that train the method on all data.
     """
 
     method: str
@@ -84,26 +79,27 @@ def recommend(result: StudyResult) -> Recommendation:
         raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
-    by_verdict: dict[str, list[str]] = {}
-    n_dropped = 0
+    by_verdict: dict[str, list[str]] = defaultdict(list)
     for found in sorted(tested, key=lambda found: found.difference):
-        if found.method in result.dropped and found.verdict == "undecided":
-            n_dropped += 1
-        else:
-            by_verdict.setdefault(found.verdict, []).append(found.method)
-    alike = tuple(by_verdict.get("undecided", []) + by_verdict.get("too few objects", []))
-    possibly, n_worse = tuple(by_verdict.get("possibly worse", [])), len(by_verdict.get("clearly worse", []))
-    mean = result.mean_scores("error")[best]
-    interval = result.error_interval(best)
+        dropped = found.method in result.dropped and found.verdict == "undecided"
+        by_verdict["dropped" if dropped else found.verdict].append(found.method)
+    alike = (*by_verdict["undecided"], *by_verdict["too few objects"])
+    possibly, n_worse = tuple(by_verdict["possibly worse"]), len(by_verdict["clearly worse"])
     what = "groups" if result.groups is not None else "objects"
-    if "too few objects" in by_verdict:
+    if by_verdict["too few objects"]:
         n_units = max(found.n_units for found in tested)
         certainty = f"Too few {what} to test whether it is better than the other methods ({n_units} were tested)."
     else:
-        certainty = _certainty(alike, possibly, n_worse, what, n_dropped)
+        certainty = _certainty(alike, possibly, n_worse, what, len(by_verdict["dropped"]))
     warning = _warning(result, best, baselines & set(result.complete_methods()))
+    mean, interval = result.mean_scores("error")[best], result.error_interval(best)
+    low, high = map(result.format_error, interval)
+    expected = f"an error of {result.format_error(mean)}"
+    if result.target is not None:
+        r2 = result.mean_scores("r2")[best]
+        expected = f"a root mean squared error of {result.format_error(mean)}, R2 {r2:.2f},"
     parts = [
-        _expectation(result, best, mean, interval),
+        f"Use {best}: expect {expected} on new objects of this kind (95 % interval {low} to {high}).",
         _ranking(result, best),
         _matrices(result),
         certainty,
@@ -129,17 +125,13 @@ def recommend(result: StudyResult) -> Recommendation:
     )
 
 
-def _expectation(result: StudyResult, best: str, mean: float, interval: tuple[float, float]) -> str:
-    low, high = map(result.format_error, interval)
-    what = f"an error of {result.format_error(mean)}"
-    if result.target is not None:
-        what = f"a root mean squared error of {result.format_error(mean)}, R2 {result.mean_scores('r2')[best]:.2f},"
-    return f"Use {best}: expect {what} on new objects of this kind (95 % interval {low} to {high})."
-
-
 def percent(share: float) -> str:
     """Format a fraction as a percentage."""
     return f"{100 * share:.1f} %"
+
+
+def _format_score(metric: str, value: float) -> str:
+    return percent(value) if metric in ("error", "balanced_error") else f"{value:.3g}"
 
 
 def list_some(names: Sequence[str]) -> str:
@@ -181,10 +173,9 @@ def _matrices(result: StudyResult) -> str:
     single = [name for name in best_on if name]
     if not single:
         return ""
-    in_percent = result.metric in ("error", "balanced_error")
 
     def score(method: str) -> str:
-        return f"{method}: {percent(means[method]) if in_percent else f'{means[method]:.3g}'}"
+        return f"{method}: {_format_score(result.metric, means[method])}"
 
     words = f"The best matrix is {single[0]} ({score(best_on[single[0]])})"
     others = [f"{name} ({score(best_on[name])})" for name in single[1:]]
@@ -205,9 +196,7 @@ def _untested(result: StudyResult, best: str) -> str:
     if result.skipped.get(best, 3) < 3:
         return "The time budget left fewer than 3 splits; allow more time before you rely on this."
     few = [name for name, after in result.skipped.items() if after < 3]
-    if not few:
-        return ""
-    return f"Not considered, since the time budget left fewer than 3 splits: {list_some(few)}."
+    return f"Not considered, since the time budget left fewer than 3 splits: {list_some(few)}." if few else ""
 
 
 def _ranking(result: StudyResult, best: str) -> str:
@@ -223,8 +212,9 @@ def _ranking(result: StudyResult, best: str) -> str:
     rare = rare_classes(result.codes)
     if metric != "balanced_error" or not len(rare):
         superlative = "lowest" if METRICS[metric].sign > 0 else "highest"
-        shown = percent(value) if metric == "balanced_error" else f"{value:.3g}"
-        return f"Methods are ranked by {METRICS[metric].label}; it has the {superlative}, {shown}."
+        return (
+            f"Methods are ranked by {METRICS[metric].label}; it has the {superlative}, {_format_score(metric, value)}."
+        )
     of_rare = np.isin(result.codes, rare)
     plain, baselines = result.mean_scores("error"), {info.name for info in result.methods if info.baseline}
     other = min((name for name in plain if name not in baselines or name == best), key=lambda name: plain[name])
@@ -251,8 +241,7 @@ def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str
 
 
 def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float) -> str:
-    seconds = result.mean_scores("fit_seconds")
-    errors = result.mean_scores("error")
+    seconds, errors = result.mean_scores("fit_seconds"), result.mean_scores("error")
     quick = min((name for name in alike if errors[name] <= high), key=lambda name: seconds[name], default=best)
     if seconds[quick] * 10 >= seconds[best]:
         return ""
@@ -265,33 +254,28 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
     constant = differences.get("majority" if result.target is None else "mean")
     if constant is not None and best != constant.method:
         if constant.verdict == "undecided" or (constant.verdict == "too few objects" and constant.difference <= 0):
-            if result.target is not None:
-                return "It is not clearly better than always predicting the mean of the target."
-            return (
-                "It is not clearly better than always predicting the largest class: these proximities may not separate "
-                "the classes."
-            )
+            what = "the largest class: these proximities may not separate the classes"
+            what = what if result.target is None else "the mean of the target"
+            return f"It is not clearly better than always predicting {what}."
     metric = METRICS[result.metric]
     better = [name for name in baselines & differences.keys() if metric.sign * (means[best] - means[name]) > 1e-12]
     if better:
         first = min(better, key=lambda name: metric.sign * means[name])
-        shown = percent(means[first]) if result.metric in ("error", "balanced_error") else f"{means[first]:.3g}"
+        shown = _format_score(result.metric, means[first])
         return f"The baseline {first} has a {'lower' if metric.sign > 0 else 'higher'} {metric.label} ({shown})."
     return ""
 
 
 def _command(result: StudyResult, best: str) -> str:
     data = "matrix.csv --labels labels.csv"
-    if result.kind == "dissimilarity":
+    if result.fingerprint.get("measure"):
+        name = str(result.fingerprint["measure"]).split("(")[0].rpartition(".")[2].lower()
+        data = f"objects.csv --measure {name} --label-column label"
+    elif result.kind == "dissimilarity":
         data += " --kind dissimilarity"
     for name in ("groups", "costs", "priors"):
         if getattr(result, name) is not None:
             data += f" --{name} {name}.csv"
-    measure = result.fingerprint.get("measure")
-    if measure:
-        name = str(measure).split("(")[0].rpartition(".")[2].lower()
-        data = data.replace("matrix.csv --labels labels.csv", f"objects.csv --measure {name} --label-column label")
-        data = data.replace(" --kind dissimilarity", "")
     words = f"{result.arguments or data} --method {shlex.quote(best)}"
     weighted = result.costs is not None or result.priors is not None
     usual = choose_metric(result.codes, weighted=weighted) if result.target is None else "rmse"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study import _store
+from similis.study import _predictions, _store
 from similis.study._assemble import MatrixFacts, make_model, without_search
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
@@ -31,22 +31,11 @@ from similis.study._metrics import (
     value_interval,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import (
-    ClassSets,
-    ObjectPredictions,
-    Relabeling,
-    count_predictions,
-    find_relabelings,
-    held_out_probabilities,
-    measure_sets,
-)
 from similis.study._problem import Problem
 from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, list_some, recommend
 from similis.study._rows import FEWEST_SPLITS, Row, make_rows
-
-__all__ = ["StudyResult"]
 
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
@@ -100,26 +89,17 @@ class StudyResult:
         Runs that computed the entries, with time, versions and machine.
     fingerprint : dict
         Header of the journal, which identifies the study.
-    name : str
-        Name of the data, for titles.
-    arguments : str
-        Command line arguments that name the data.
+    name, arguments : str
+        Name of the data, for titles, and command line arguments that name the data.
     training : dict of str to str
         Python code that trains each method, as stored in a results file.
-    dropped : dict of str to int
-        Methods that were dropped from the race, and after how many splits. Their scores are those of these splits.
-    skipped : dict of str to int
-        Methods whose next split did not fit into the time budget, and after how many splits.
+    dropped, skipped : dict of str to int
+        Methods that were dropped from the race, or whose next split did not fit into the time budget, and after how
+        many splits. Their scores are those of these splits.
     time_budget : float or None
-        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
         error.
-
-    See Also
-    --------
-    Study : Runs the comparison and returns this result.
-    Study.run : Parameters of a run.
 
     Examples
     --------
@@ -199,17 +179,10 @@ class StudyResult:
 
     @_computed_once
     def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
-        """Metric of every method on every split.
+        """Metric of every method on every split: an array of shape (n_splits,) by method.
 
-        Parameters
-        ----------
-        metric : str, default="error"
-            One of ``similis.study.METRICS``, or "nce".
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n_splits,)
-            By method; NaN if a split failed or is missing, or the method gives no probabilities.
+        The metric is one of ``similis.study.METRICS``, or "nce". NaN stands for a split that failed or is missing, and
+        for a method without the probabilities that a metric needs.
         """
         metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
@@ -221,15 +194,6 @@ class StudyResult:
         The mean of a method that was dropped or skipped is that of its own splits; :meth:`paired_scores` can be
         compared between methods. Calibration error, perplexity, everything under leave-one-out, and the balanced error
         if a class is absent from some test part are computed from the test objects of all splits together.
-
-        Parameters
-        ----------
-        metric : str, default="error"
-            One of ``similis.study.METRICS``, or "nce".
-
-        Returns
-        -------
-        dict of str to float
         """
         metric = self._find_metric(metric)
         return {name: self._mean_score(metric, name, self.splits) for name in self.complete_methods()}
@@ -240,15 +204,6 @@ class StudyResult:
 
         Some splits are harder than others. The score of a method that was dropped, skipped or interrupted is the mean
         of the method with the most splits, plus the mean difference on the splits that both have.
-
-        Parameters
-        ----------
-        metric : str, default="error"
-            One of ``similis.study.METRICS``, or "nce".
-
-        Returns
-        -------
-        dict of str to float
         """
         metric, means = self._find_metric(metric), self.mean_scores(metric)
         numbers = {name: [s.number for s, _ in self._finished(name)] for name in means}
@@ -263,12 +218,7 @@ class StudyResult:
 
     @_computed_once
     def complete_methods(self) -> list[str]:
-        """Names of the methods with at least one entry and no failure.
-
-        Returns
-        -------
-        list of str
-        """
+        """Names of the methods with at least one entry and no failure."""
         names = []
         for m in self.methods:
             found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
@@ -281,10 +231,6 @@ class StudyResult:
 
         Methods are compared on shared splits, see :meth:`paired_scores`. A method that was dropped, or that has fewer
         than three splits where others have more, never leads. Baselines lead only where there are no others.
-
-        Returns
-        -------
-        str or None
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
         counts = {name: len(self._finished(name)) for name in means}
@@ -292,60 +238,31 @@ class StudyResult:
         ranked = [name for name in means if means[name] == means[name] and counts[name] >= fewest]
         ranked = [name for name in ranked if name not in self.dropped] or ranked
         baselines = {info.name for info in self.methods if info.baseline}
-        candidates = [name for name in ranked if name not in baselines] or ranked
-        return min(candidates, key=lambda name: round(sign * means[name], 12), default=None)
+        ranked = [name for name in ranked if name not in baselines] or ranked
+        return min(ranked, key=lambda name: round(sign * means[name], 12), default=None)
 
     @_computed_once
     def differences(self, level: float = 0.05) -> dict[str, Difference]:
-        """Test every method against the leader, over objects.
+        """Test methods without failure against the leader, over objects: a :class:`Difference` by method.
 
-        The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method
-        and the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance
-        (1 + 2 n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean
-        over the splits, at least 1/4. A method is clearly worse if delta
-        exceeds q / sqrt(2) standard errors, with q the 5 % point of the studentized range of all methods that were
-        started.
-
-        Parameters
-        ----------
-        level : float, default=0.05
-            Probability that any method is called clearly worse if all are equally good.
-
-        Returns
-        -------
-        dict of str to Difference
-            By method, without failures and without methods that the metric does not apply to.
-
-        Notes
-        -----
-        The loss of a prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g
-        of the n tests for the balanced error; -log P for the metrics of probabilities.
+        The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method and
+        the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance (1 + 2
+        n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean over the
+        splits, at least 1/4. A method is clearly worse if delta exceeds q / sqrt(2) standard errors, with q the 5 %
+        point of the studentized range of all methods that were started; `level` replaces the 5 %. The loss of a
+        prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g of the n
+        tests for the balanced error; -log P for the metrics of probabilities.
         """
         return compare_to_leader(self, level)
 
     @_computed_once
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
-        """Compare every method with the lowest mean error by the papers' rule for bold face.
+        """Test methods without failure by the papers' rule for bold face: a :class:`Verdict` by method.
 
-        Parameters
-        ----------
-        level : float, default=0.05
-            Significance level.
-
-        Returns
-        -------
-        dict of str to Verdict
-            By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
-            correction, and the papers' bold face.
-
-        See Also
-        --------
-        differences : the test over objects, on which the recommendation is based.
-
-        Notes
-        -----
-        Splits overlap and are not independent, so this rule calls far too many methods worse if there are many splits,
-        and with five splits or fewer it can call none worse. Use it to make tables like those of the papers.
+        A one-sided Wilcoxon signed-rank test over the splits compares them with the lowest mean error. Splits overlap
+        and are not independent, so this rule calls far too many methods worse if there are many splits, and with five
+        splits or fewer it can call none worse. Use it to make tables like those of the papers; the recommendation is
+        based on :meth:`differences`.
         """
         errors, paired = self.scores("error"), self.paired_scores("error")
         names = [name for name in paired if name not in self.dropped] or list(paired)
@@ -355,37 +272,21 @@ class StudyResult:
     def baseline_error(self, metric: str = "error") -> float:
         """Error of always predicting the largest class, or the mean, of the training part, over the same splits.
 
-        This is the row of the method ``majority`` or ``mean``, whether or not the study has it.
-
-        Parameters
-        ----------
-        metric : {"error", "balanced_error"}, default="error"
-            Which error.
-
-        Returns
-        -------
-        float
+        This is the "error" or "balanced_error" of the method ``majority`` or ``mean``, whether or not the study has it.
         """
         if self.target is not None:
-            values = self.target
-            squares = [(values[s.test] - values[s.train].mean()) ** 2 for s in self.splits]
+            squares = [(self.target[s.test] - self.target[s.train].mean()) ** 2 for s in self.splits]
             return float(np.sqrt(np.concatenate(squares).mean()))
         of_labels = METRICS[find_metric(metric, ("error", "balanced_error"))].of_labels
         assert of_labels is not None
         truth = [self.codes[s.test] for s in self.splits]
-        largest = [int(np.bincount(self.codes[s.train]).argmax()) for s in self.splits]
-        predicted = [np.full(len(t), g) for t, g in zip(truth, largest)]
+        predicted = [np.full(len(s.test), np.bincount(self.codes[s.train]).argmax()) for s in self.splits]
         if self.is_loo or (metric == "balanced_error" and self._lacks_classes()):
             return of_labels(np.concatenate(truth), np.concatenate(predicted))
         return float(np.mean([of_labels(t, p) for t, p in zip(truth, predicted)]))
 
     def settings(self) -> dict[str, Any]:
-        """Metric, costs, priors and number of groups of the study, as types of JSON; absent ones left out.
-
-        Returns
-        -------
-        dict
-        """
+        """Metric, costs, priors and number of groups of the study, as types of JSON; absent ones left out."""
         found: dict[str, Any] = {"metric": self.metric, **({} if self.target is None else {"task": "regression"})}
         for name in ("costs", "priors"):
             if getattr(self, name) is not None:
@@ -395,28 +296,18 @@ class StudyResult:
         return found
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
-        """Interval for the expected error of a method on new objects of the same kind.
+        """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
 
-        Parameters
-        ----------
-        method : str
-            Name of the method.
-        level : float, default=0.95
-            Coverage.
-
-        Returns
-        -------
-        low, high : float
-            From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
-            the interval for the number of distinct test objects (Wilson). In a regression, from the spread of the
-            squared errors over objects.
+        It is computed from the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never
+        narrower than the interval for the number of distinct test objects (Wilson). In a regression, it is computed
+        from the spread of the squared errors over objects. `level` is its coverage.
         """
         found = self._finished(method) if isinstance(method, str) else []
         if not found:
             raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
         share = float(np.mean([len(s.test) / s.n_train for s, _ in found]))
         if self.target is not None:
-            total, count = np.zeros(len(self.target)), np.zeros(len(self.target))
+            total, count = np.zeros((2, len(self.target)))
             for split, entry in found:
                 total[split.test] += (np.asarray(entry.predictions) - self.target[split.test]) ** 2
                 count[split.test] += 1
@@ -428,93 +319,62 @@ class StudyResult:
 
     @_computed_once
     def table(self) -> list[Row]:
-        """Table of the study: one row per method, lowest error first, failures last.
-
-        Returns
-        -------
-        list of Row
-        """
+        """Table of the study: one :class:`Row` per method, lowest error first, failures last."""
         return make_rows(self)
 
     def format_table(self, *, intervals: bool = False) -> list[list[str]]:
-        """Table of the study as text: the headings, then one list of cells per method.
+        """Table of the study as text: the headings, then one list of cells per method in the order of :meth:`table`.
 
-        Parameters
-        ----------
-        intervals : bool, default=False
-            Add the 95 % interval of the difference to the best method, for all methods at the same time.
-
-        Returns
-        -------
-        list of list of str
-            Rows in the order of :meth:`table`.
+        With `intervals`, a column holds the 95 % interval of the difference to the best method, for all methods at the
+        same time.
         """
-        table, means, is_regression = self.table(), self.mean_scores(self.metric), self.target is not None
-
-        def column(head: str, cell: Callable[[Row], str]) -> list[str]:
-            return [head, *map(cell, table)]
-
-        own = []
+        columns: dict[str, Callable[[Row], str]] = {"method": lambda row: row.method}
+        own: dict[str, Callable[[Row], str]] = {}
         if self.metric not in _COLUMNS:
-            label = METRICS[self.metric].label
-            own.append(column(label, lambda row: _format_value(means.get(row.method, float("nan")))))
-        if is_regression:
-            scores = [
-                column("RMSE", lambda row: _format_value(row.error)),
-                column("(sd)", lambda row: "" if row.error_sd != row.error_sd else f"({row.error_sd:.2g})"),
-                column("MAE", lambda row: _format_value(row.mae)),
-                column("R2", lambda row: _format_number(row.r2, 3)),
-                *own,
-            ]
-            more = []
+            means = self.mean_scores(self.metric)
+            own[METRICS[self.metric].label] = lambda row: _format_value(means.get(row.method, float("nan")))
+        if self.target is not None:
+            columns |= {
+                "RMSE": lambda row: _format_value(row.error),
+                "(sd)": lambda row: "" if row.error_sd != row.error_sd else f"({row.error_sd:.2g})",
+                "MAE": lambda row: _format_value(row.mae),
+                "R2": lambda row: _format_number(row.r2, 3),
+                **own,
+            }
         else:
-            scores = [
-                column("error %", lambda row: _format_number(100 * row.error, 2)),
-                column("(sd)", lambda row: "" if row.error_sd != row.error_sd else f"({100 * row.error_sd:.2f})"),
-                column("balanced %", lambda row: _format_number(100 * row.balanced_error, 2)),
-            ]
-            more = [column("log loss", lambda row: _format_number(row.log_loss, 3)), *own]
+            columns |= {
+                "error %": lambda row: _format_number(100 * row.error, 2),
+                "(sd)": lambda row: "" if row.error_sd != row.error_sd else f"({100 * row.error_sd:.2f})",
+                "balanced %": lambda row: _format_number(100 * row.balanced_error, 2),
+            }
+        columns["rank"] = lambda row: _format_number(row.rank, 1)
+        columns["behind"] = lambda row: "" if row.verdict == "best" else self._format_loss(row.difference)
+        if intervals:
+            columns["95 % interval"] = self._format_interval
+        columns["verdict"] = lambda row: row.verdict
+        if self.target is None:
+            columns |= {"log loss": lambda row: _format_number(row.log_loss, 3), **own}
             if self.expected_costs is not None:
-                more.append(column("cost", lambda row: _format_number(row.cost, 3)))
-        columns = [
-            column("method", lambda row: row.method),
-            *scores,
-            column("rank", lambda row: _format_number(row.rank, 1)),
-            column("behind", lambda row: "" if row.verdict == "best" else self._format_loss(row.difference)),
-            *([column("95 % interval", self._format_interval)] if intervals else []),
-            column("verdict", lambda row: row.verdict),
-            *more,
-            column("fit s", lambda row: _format_number(row.fit_seconds, 2)),
-            column("note", _format_note),
-        ]
-        return list(map(list, zip(*columns)))
+                columns["cost"] = lambda row: _format_number(row.cost, 3)
+        columns |= {"fit s": lambda row: _format_number(row.fit_seconds, 2), "note": _format_note}
+        return [list(columns), *([cell(row) for cell in columns.values()] for row in self.table())]
 
     def describe_test(self) -> str:
-        """Explain the columns "behind" and "verdict" of the table.
-
-        Returns
-        -------
-        str
-        """
+        """Explain the columns "behind" and "verdict" of the table."""
         units = {"error": "points of error", "balanced_error": "points of balanced error", "cost": "cost"}
         units |= dict.fromkeys(OF_VALUES, "percent of the loss of the best constant prediction")
         units |= dict.fromkeys(("rmse", "r2"), "points of R2")
         what = "groups" if self.groups is not None else "objects"
-        dropped = " Methods that were dropped or skipped are compared on the splits that they have."
+        missing = " Methods that were dropped or skipped are compared on the splits that they have."
         return (
             f"Ranked by {METRICS[self.metric].label}. Behind: mean difference to the best method, in "
             f"{units.get(self.metric, 'log loss')}. Verdict: test over {what}, at the 5 % level for all methods "
             "together; possibly worse is not corrected for the choice of the best method; undecided: the "
-            f"difference is not significant on these {what}." + (dropped if self.dropped or self.skipped else "")
+            f"difference is not significant on these {what}." + (missing if self.dropped or self.skipped else "")
         )
 
     def describe_time(self) -> str:
-        """Sentences about the computing time of the study, and about the use of its time budget.
-
-        Returns
-        -------
-        str
-        """
+        """Sentences about the computing time of the study, and about the use of its time budget."""
         used = sum(entry.fit_seconds + entry.predict_seconds for entry in self.entries.values())
         words = f"All splits together took {clock(used)} of computing."
         if self.sessions and self.sessions[-1].get("peak_memory"):
@@ -525,97 +385,63 @@ class StudyResult:
         words += f" The time budget was {clock(self.time_budget)}"
         if not self.skipped:
             return f"{words}; all methods fit into it."
-        ended: dict[int, list[str]] = {}
-        for name, r in self.skipped.items():
-            ended.setdefault(r, []).append(name)
+        ended = {r: [name for name, after in self.skipped.items() if after == r] for r in self.skipped.values()}
         each = [f"{list_some(names)} after {r} split{'s'[: r != 1]}" for r, names in sorted(ended.items())]
         return f"{words}; skipped, since the next split did not fit: {'; '.join(each)}."
 
     def object_names(self, max_length: int = 60) -> list[str]:
-        """Name of each object: its id, or "object" and its number.
-
-        Parameters
-        ----------
-        max_length : int, default=60
-            Longer ids are shortened.
-
-        Returns
-        -------
-        list of str
-        """
+        """Name of each object: its id, shortened to `max_length`, or "object" and its number."""
         if self.ids is None:
             return [f"object {i + 1}" for i in range(len(self.codes))]
-        return [
-            name if len(name) <= max_length else name[: max_length - 1] + "\N{HORIZONTAL ELLIPSIS}" for name in self.ids
-        ]
+        dots = "\N{HORIZONTAL ELLIPSIS}"
+        return [name if len(name) <= max_length else name[: max_length - 1] + dots for name in self.ids]
 
     @_computed_once
-    def predictions_by_object(self) -> ObjectPredictions:
-        """Predictions of the methods without failure, counted per object.
+    def predictions_by_object(self) -> _predictions.ObjectPredictions:
+        """Predictions of the methods without failure, counted per object."""
+        return _predictions.count_predictions(self)
 
-        Returns
-        -------
-        ObjectPredictions
-        """
-        return count_predictions(self)
-
-    def relabeling_candidates(self) -> list[Relabeling]:
+    def relabeling_candidates(self) -> list[_predictions.Relabeling]:
         """Objects whose label every good method contradicts in all its predictions, with confidence.
 
         Good methods are the best one and those that do not differ significantly from it. Confidence is a mean
-        probability of the predicted class of at least 0.8, where methods have probabilities.
-
-        Returns
-        -------
-        list of Relabeling
-            With ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``, the most confident
-            first; empty for a regression.
+        probability of the predicted class of at least 0.8, where methods have probabilities. The most confident come
+        first, with ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``; a regression has
+        none.
         """
-        return find_relabelings(self)
+        return _predictions.find_relabelings(self)
 
-    def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[ClassSets]:
+    def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[_predictions.ClassSets]:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
         A class is in the set of an object if its probability is not unusually low among the other objects of that
-        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration.
-
-        Parameters
-        ----------
-        method : str, optional
-            A method with probabilities; by default the best one of them.
-        level : float, default=0.9
-            Share of the objects of each class whose set shall contain it. A class with fewer than 1 / (1 - `level`)
-            objects is in every set.
-
-        Returns
-        -------
-        list of ClassSets
-            With ``label``, ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``, one per class; empty for a
-            regression and without probabilities.
+        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration; by
+        default those of the best method with probabilities. `level` is the share of the objects of each class whose set
+        shall contain it. A class with fewer than 1 / (1 - `level`) objects is in every set. Each class has a ``label``,
+        ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``. The list is empty for a regression and without
+        probabilities.
         """
         if self.target is not None:
             return []
         if method is None:
             names = [row.method for row in self.table() if row.error == row.error and not row.baseline]
-            method = next((name for name in names if held_out_probabilities(self, name) is not None), None)
-        return [] if method is None else measure_sets(self, method, level)
+            method = next((name for name in names if _predictions.held_out_probabilities(self, name) is not None), None)
+        return [] if method is None else _predictions.measure_sets(self, method, level)
 
     def frame(self) -> Any:
         """One row per method and split, with every metric and the chosen parameters.
 
-        Returns
-        -------
-        pandas.DataFrame, or list of dict if pandas is not installed
+        The result is a pandas DataFrame, or a list of dictionaries if pandas is not installed.
         """
         if self.target is not None:
             names = [*OF_VALUES, "fit_seconds", "predict_seconds"]
         else:
             names = [name for name in METRICS if not METRICS[name].pooled]
         columns = {name: self.scores(name) for name in names if name != "cost" or self.expected_costs is not None}
+        ended = {**dict.fromkeys(self.skipped, "skipped"), **dict.fromkeys(self.dropped, "dropped")}
         rows: list[dict[str, Any]] = []
         for place, split in enumerate(self.splits):
             for info in self.methods:
-                ended = {**dict.fromkeys(self.skipped, "skipped"), **dict.fromkeys(self.dropped, "dropped")}
                 missing = Entry(info.name, split.number, status=ended.get(info.name, "missing"))
                 entry = self.entries.get((info.name, split.number), missing)
                 row = {"method": info.name, "split": split.number, "n_test": len(split.test)}
@@ -629,43 +455,25 @@ class StudyResult:
         return pd.DataFrame(rows)
 
     def best(self) -> str:
-        """Name of the recommended method.
-
-        Returns
-        -------
-        str
-        """
+        """Name of the recommended method."""
         return self.recommend().method
 
     @_computed_once
     def recommend(self) -> Recommendation:
         """Recommend a method, with its expected error, the certainty of the choice, and code that trains it.
 
-        Returns
-        -------
-        Recommendation
-            Its ``str()`` is a short text.
+        The ``str()`` of the :class:`Recommendation` is a short text.
         """
         return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
-        """Make the unfitted model of a method, as the study evaluated it.
+        """Make the unfitted model of a method, by default the recommended one, as the study evaluated it.
 
-        Parameters
-        ----------
-        method : str, optional
-            Name; None for the recommended method.
-        measure : measure, optional
-            Required for a study of objects whose result was loaded from a file.
-
-        Returns
-        -------
-        PathSearchCV, classifier or pipeline
+        Pass the `measure` if the study measured objects and its result was loaded from a file.
         """
-        name = method or self.recommend().method
-        if name not in [m.name for m in self.methods]:
-            name = canonical_name(name)
-        if name not in [m.name for m in self.methods]:
+        name, known = method or self.recommend().method, [m.name for m in self.methods]
+        name = name if name in known else canonical_name(name)
+        if name not in known:
             raise ValueError(f"{name!r} is not among the methods of this study.")
         measure = measure if measure is not None else self.measure
         if measure is None and self.fingerprint.get("measure"):
@@ -673,90 +481,47 @@ class StudyResult:
                 "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
         cv = self.protocol.cv
+        facts = ("names", "symmetric", "to_similarity", "to_dissimilarity", "missing")
         return make_model(
             self.custom.get(name, name),
             kind=self.situation.kinds or self.situation.kind,
-            names=self.situation.names,
-            symmetric=self.situation.symmetric,
             measure=measure,
             n=self.protocol.inner_train_size(len(self.codes)),
             cv=cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None),
-            costs=self.costs,
-            priors=self.priors,
-            metric=self.metric,
-            y=self.y,
             random_state=self.protocol.random_state,
-            to_similarity=self.situation.to_similarity,
-            to_dissimilarity=self.situation.to_dissimilarity,
-            missing=self.situation.missing,
+            **{name: getattr(self, name) for name in ("costs", "priors", "metric", "y")},
+            **{name: getattr(self.situation, name) for name in facts},
         )
 
     def training_code(self, method: str) -> str:
         """Python code that trains a method on all data, as the study evaluated it.
 
-        Parameters
-        ----------
-        method : str
-            Name of the method.
-
-        Returns
-        -------
-        str
-            Code that reads the variables ``S`` (or ``objects``) and ``y`` and sets ``model``.
+        The code reads the variables ``S`` (or ``objects``) and ``y`` and sets ``model``.
         """
         if method not in self.training:
             data = "objects" if self.fingerprint.get("measure") else "S"
-            if data == "objects" and self.measure is None:
-                code = "model = result.fit_best(objects, y, measure=...)"
-            else:
-                try:
-                    if self.settings() in ({"metric": "error"}, {"metric": "rmse", "task": "regression"}):
-                        code = training_code(self.model(method), data)
-                    else:
-                        code = self._model_code(method, data)
-                except Exception:  # a method of the user, or one that this version no longer has
-                    code = f"model = result.fit_best({data}, y, method={method!r})"
+            usual = self.settings() in ({"metric": "error"}, {"metric": "rmse", "task": "regression"})
+            try:
+                if data == "objects" and self.measure is None:
+                    code = "model = result.fit_best(objects, y, measure=...)"
+                else:
+                    code = training_code(self.model(method), data) if usual else self._model_code(method, data)
+            except Exception:  # a method of the user, or one that this version no longer has
+                code = f"model = result.fit_best({data}, y, method={method!r})"
             self.training[method] = code
         return self.training[method]
 
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
-        """Choose the parameters of the recommended method on all data and fit it.
+        """Choose the parameters of a method, by default the recommended one, on all data and fit it.
 
-        Metric, costs, priors and groups are those of the study.
-
-        Parameters
-        ----------
-        S : array-like of shape (n, n), or objects
-            All proximities, or the objects of a study with a measure.
-        y : array-like of shape (n,)
-            Labels.
-        method : str, optional
-            Name; None for the recommended method.
-        measure : measure, optional
-            Required for a study of objects whose result was loaded from a file.
-        groups : array-like of shape (n,), optional
-            Groups, for other objects than those of the study.
-
-        Returns
-        -------
-        fitted classifier or pipeline
-            Ready for :func:`similis.save`.
+        Metric, costs, priors and groups are those of the study. Pass the `measure` if the study measured objects and
+        its result was loaded from a file, and the `groups` if these are other objects. :func:`similis.save` saves the
+        model.
         """
         return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 
     def fit_model(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
-        """Do the same as :meth:`fit_best`, and return the fitted search where there is one.
-
-        Parameters
-        ----------
-        S, y, method, measure, groups
-            As for :meth:`fit_best`.
-
-        Returns
-        -------
-        PathSearchCV, or a classifier or pipeline where there is nothing to search
-            Fitted.
-        """
+        """Do the same as :meth:`fit_best`, and return the fitted search where there is one."""
         model = self.model(method, measure=measure)
         if not _searches(model):
             return model.fit(S, y)
@@ -802,40 +567,19 @@ class StudyResult:
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
         """Write the report as one self-contained html file.
 
-        Parameters
-        ----------
-        path : str or path-like
-            The file to write.
-        refresh : float, optional
-            Refresh interval of the page in seconds, while a study runs.
+        While a study runs, `refresh` is the interval in seconds at which the page reloads itself.
         """
         from similis.report import make_report, write_page
 
         write_page(make_report(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a results file (JSON; compressed if the name ends in .gz).
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file, replaced atomically.
-        """
+        """Write everything to a results file, replaced atomically (JSON; compressed if the name ends in .gz)."""
         _store.save_result(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StudyResult:
-        """Read a results file. Nothing in it is executed.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File written by :meth:`save`.
-
-        Returns
-        -------
-        StudyResult
-        """
+        """Read a results file that :meth:`save` wrote. Nothing in it is executed."""
         return _store.load_result(cls, path)
 
     def __repr__(self) -> str:
@@ -866,9 +610,8 @@ class StudyResult:
 
     def _format_loss(self, difference: float) -> str:
         """Format a difference of the metric: points for errors and in a regression, else a number."""
-        if self.target is not None or self.metric in ("error", "balanced_error"):
-            return _format_number(100 * difference, 2)
-        return _format_number(difference, 3)
+        in_points = self.target is not None or self.metric in ("error", "balanced_error")
+        return _format_number(100 * difference, 2) if in_points else _format_number(difference, 3)
 
     def _format_interval(self, row: Row) -> str:
         if row.interval is None or row.verdict == "best" or not np.isfinite(row.interval).all():
@@ -876,17 +619,7 @@ class StudyResult:
         return " to ".join(map(self._format_loss, row.interval))
 
     def format_error(self, value: float) -> str:
-        """Format an error: a percentage, or a number in the unit of the target.
-
-        Parameters
-        ----------
-        value : float
-            Error of a method.
-
-        Returns
-        -------
-        str
-        """
+        """Format an error: a percentage, or a number in the unit of the target."""
         return f"{100 * value:.1f} %" if self.target is None else _format_value(value)
 
     def _find_metric(self, metric: str) -> str:
@@ -905,9 +638,9 @@ class StudyResult:
             or (self.is_loo and not metric.endswith("seconds"))
         ):
             return self._score(metric, name, splits)
-        scores = np.array([self._score(metric, name, [s]) for s in splits])
-        known = scores[~np.isnan(scores)]
-        return float(known.mean()) if known.size else float("nan")
+        scores = [self._score(metric, name, [s]) for s in splits]
+        known = [score for score in scores if score == score]
+        return float(np.mean(known)) if known else float("nan")
 
     def _finished(self, method: str, splits: list[Split] | None = None) -> list[tuple[Split, Any]]:
         """Splits, by default of all, on which a method has predictions, with their entries."""
@@ -917,12 +650,10 @@ class StudyResult:
     def _score(self, metric: str, name: str, splits: list[Split]) -> float:
         """Metric over the test objects of some splits together; NaN if there are none."""
         found = self._finished(name, splits)
-        if not found:
-            return float("nan")
-        if metric in ("fit_seconds", "predict_seconds"):
+        if found and metric in ("fit_seconds", "predict_seconds"):
             return float(np.mean([getattr(entry, metric) for _, entry in found]))
         definition = METRICS[metric]
-        if (definition.of_values is None) != (self.target is None):
+        if not found or (definition.of_values is None) != (self.target is None):
             return float("nan")
         truth = np.concatenate([(self.codes if self.target is None else self.target)[s.test] for s, _ in found])
         predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
@@ -962,5 +693,4 @@ def _format_number(value: float, digits: int) -> str:
 
 
 def _format_value(value: float) -> str:
-    """Format a number in the unit of the target with four digits."""
     return "" if value != value else f"{value:.4g}"

@@ -11,10 +11,7 @@ from scipy.stats import rankdata
 from similis.study._metrics import METRICS
 
 if TYPE_CHECKING:
-    from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
-
-__all__ = ["FEWEST_SPLITS", "Row", "make_rows"]
 
 FEWEST_SPLITS = 3  # of a method that may be recommended
 _NAN = float("nan")
@@ -31,23 +28,16 @@ class Row:
     Attributes
     ----------
     method : str
-        Name of the method.
     error, error_sd : float
-        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
-        In a regression, the root mean squared error over all tests.
+        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out. In
+        a regression, the root mean squared error over all tests.
     rank : float
         Mean rank over the splits of the method by the metric of the study, among the methods without failure that have
         the same split.
-    verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects", ""}
-        Test against the best method over objects, see :class:`Difference`.
-    difference : float
-        Mean difference to the best method by the metric of the study.
-    interval : tuple of float or None
-        95 % interval of the difference, for all methods at the same time.
-    bold : bool
-        The papers' rule: lowest mean error, or not significantly worse at 5 %; see :meth:`StudyResult.significance`.
-    p_value, p_holm : float
-        The papers' test: one-sided signed-rank test over splits, uncorrected and with Holm's correction.
+    verdict, difference, interval
+        Test against the best method over objects by the metric of the study, see :class:`Difference`.
+    bold, p_value, p_holm
+        The papers' test over splits and their bold face, see :class:`Verdict`.
     balanced_error, log_loss, calibration_error, cost, mae, r2 : float
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
@@ -116,30 +106,22 @@ def make_rows(result: StudyResult) -> list[Row]:
     ended = {**dict.fromkeys(result.skipped, "skipped"), **dict.fromkeys(result.dropped, "dropped")}
     rows = []
     for info in result.methods:
-        if info.name not in verdicts:
-            rows.append(_failed(result, info))
-            continue
-        known = errors[info.name][~np.isnan(errors[info.name])]
-        verdict, tested = verdicts[info.name], differences.get(info.name)
-        figures: dict[str, Any] = {metric: values[info.name] for metric, values in means.items()}
-        rows.append(
-            Row(
-                method=info.name,
-                error_sd=float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
-                rank=ranks.get(info.name, _NAN),
-                verdict="" if tested is None else tested.verdict,
-                difference=_NAN if tested is None else tested.difference,
-                interval=None if tested is None else tested.interval,
-                bold=verdict.bold,
-                p_value=verdict.p_value,
-                p_holm=verdict.p_holm,
-                n_splits=len(known),
-                status="ok" if len(known) == len(result.splits) else ended.get(info.name, "incomplete"),
-                conversion=info.conversion,
-                baseline=info.baseline,
-                **figures,
-            )
-        )
+        name = info.name
+        if name not in verdicts:
+            found = _failure(result, name)
+        else:
+            known = errors[name][~np.isnan(errors[name])]
+            found = {
+                "error_sd": float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
+                "rank": ranks.get(name, _NAN),
+                "n_splits": len(known),
+                "status": "ok" if len(known) == len(result.splits) else ended.get(name, "incomplete"),
+                **{metric: values[name] for metric, values in means.items()},
+                **{key: getattr(verdicts[name], key) for key in ("bold", "p_value", "p_holm")},
+            }
+        if name in differences:
+            found |= {key: getattr(differences[name], key) for key in ("verdict", "difference", "interval")}
+        rows.append(Row(name, conversion=info.conversion, baseline=info.baseline, **found))
 
     fewest = min(FEWEST_SPLITS, max((row.n_splits for row in rows), default=0))
 
@@ -152,21 +134,15 @@ def make_rows(result: StudyResult) -> list[Row]:
     return sorted(rows, key=place)
 
 
-def _failed(result: StudyResult, info: MethodInfo) -> Row:
-    found = [result.entries.get((info.name, split.number)) for split in result.splits]
+def _failure(result: StudyResult, name: str) -> dict[str, Any]:
+    """Fields of the row of a method without a complete result."""
+    found = [result.entries.get((name, split.number)) for split in result.splits]
     present = [entry for entry in found if entry is not None]
     failed = [entry for entry in present if not entry.ok]
     status = "missing" if not present else "failed" if len(failed) == len(present) else "partly failed"
     reason = failed[0].reason if failed else "interrupted before its first split"
-    if not present and info.name in result.skipped:
+    if not present and name in result.skipped:
         status, reason = "skipped", "its first split does not fit into the time budget"
     if status == "partly failed":
         reason = f"{len(failed)} of {len(present)} splits: {reason}"
-    return Row(
-        method=info.name,
-        n_splits=len(present) - len(failed),
-        status=status,
-        reason=reason,
-        conversion=info.conversion,
-        baseline=info.baseline,
-    )
+    return {"n_splits": len(present) - len(failed), "status": status, "reason": reason}

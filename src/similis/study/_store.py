@@ -24,14 +24,10 @@ from similis.study._protocol import Protocol, Split
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["load_result", "result_record", "save_result"]
-
 _MAGIC = "similis-study"
 _GZIP = b"\x1f\x8b"
-_DAMAGE = (
-    *(ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError),
-    *(zlib.error, gzip.BadGzipFile, EOFError),
-)
+_UNFIT = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
+_DAMAGE = (*_UNFIT, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:

@@ -22,8 +22,6 @@ from similis.study._methods import canonical_name, describe
 from similis.study._novelty import novelty_record
 from similis.study._run import Study
 
-__all__ = ["train_model"]
-
 
 def train_model(
     S: Any,
@@ -45,6 +43,9 @@ def train_model(
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
 
+    The result is a :class:`TrainedModel`. An interrupted study raises KeyboardInterrupt; its journal keeps what was
+    finished.
+
     Parameters
     ----------
     S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
@@ -55,18 +56,8 @@ def train_model(
         Estimates the error. The method that it recommends is trained, unless `method` is given.
     method : str, optional
         One of the study's methods.
-    kind : {"similarity", "dissimilarity"}, optional
-        Kind of the matrix, or of each matrix of a stack.
-    ids : sequence of str, optional
-        Names of the objects.
-    groups : array-like of shape (n,), optional
-        Objects of one group are never on both sides of a split or fold.
-    costs : array-like of shape (G, G) or "balanced", optional
-        ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order).
-    priors : array-like of shape (G,) or "equal", optional
-        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
-    measure : measure, optional
-        Measure that compares objects.
+    kind, ids, groups, costs, priors, measure, progress, announce
+        As for :meth:`Study.run`.
     columns : sequence of str, optional
         Names of the objects' features.
     compact : bool, default=False
@@ -76,19 +67,6 @@ def train_model(
         Calibrate prediction sets, or intervals of a regression, with the chosen parameters, by ten more fits: the model
         is then a :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`, and the card describes
         its ``calibration``.
-    progress : bool, default=False
-        Show a progress bar on standard error.
-    announce : callable, optional
-        Called with the estimated time before the study runs; see :meth:`Study.run`.
-
-    Returns
-    -------
-    TrainedModel
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the study was interrupted; its journal keeps what was finished.
 
     Examples
     --------
@@ -101,15 +79,6 @@ def train_model(
     """
     if measure is not None and columns is not None and not isinstance(S, Objects):
         S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
-    types = S.types if isinstance(S, Objects) else None
-    if isinstance(S, Proximity | Objects):
-        y = S.labels if y is None else y
-        ids = S.ids if ids is None else ids
-        if isinstance(S, Proximity):
-            kind = S.kind if kind is None else kind
-        else:
-            columns = S.columns if columns is None else columns
-        S = S.values
     result = study.run(
         S,
         y,
@@ -124,6 +93,12 @@ def train_model(
     )
     if result.partial:
         raise KeyboardInterrupt
+    types = None
+    if isinstance(S, Objects):
+        types = S.types
+        columns = S.columns if columns is None else columns
+    if isinstance(S, Proximity | Objects):
+        S, y = S.values, S.labels if y is None else y
     names = [info.name for info in result.methods]
     name = result.best() if method is None else method if method in names else canonical_name(method)
     model = result.fit_model(S, y, method=name, measure=measure)
