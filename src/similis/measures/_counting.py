@@ -46,15 +46,11 @@ class Counting(CategoricalMeasure):
     Attributes
     ----------
     domain_ : ndarray of shape (d + 1,)
-        0, 1, ..., d; for sets d is the size of the largest training set.
-    n_features_in_ : int
-        The number d of features; not set for Python sets and lists of tokens.
+        0, 1, ..., d for d features; for sets d is the size of the largest training set.
 
     See Also
     --------
-    VDM : weights differences of values by their class distributions.
-    TverskyContrast : common features minus weighted differences; with alpha = beta = 0 it counts common features.
-    Jaccard, Dice, Overlap : common features relative to the sizes of the sets.
+    VDM, Jaccard
 
     Notes
     -----
@@ -139,14 +135,12 @@ class Counting(CategoricalMeasure):
         out = np.empty(len(left))
         for i in range(0, len(left), 2**16):
             A, B = left[i : i + 2**16], right[i : i + 2**16]
-            equal: Any
-            if A.dtype.kind in "biu" and B.dtype.kind in "biu":
-                equal = A == B
-            else:
+            integers = A.dtype.kind in "biu" and B.dtype.kind in "biu"
+            if not integers:
                 A, B = self._codebook.encode(A), self._codebook.encode(B)
-                equal = A == B
-                if self.missing == "mismatch":
-                    equal &= A != self._codebook.missing_code()
+            equal: Any = A == B
+            if self.missing == "mismatch" and not integers:
+                equal &= A != self._codebook.missing_code()
             out[i : i + 2**16] = np.count_nonzero(equal, axis=1)
         return out
 
@@ -163,7 +157,7 @@ class Counting(CategoricalMeasure):
             # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
             _kernels.count_equal(left, right, rows.start, rows.stop, mirror, out)
 
-        for_each_strip(work, left.shape[0], n_jobs, tick)
+        for_each_strip(work, len(out), n_jobs, tick)
         if A.missing is not None and B.missing is not None:
             out -= A.missing @ B.missing.T
         return out

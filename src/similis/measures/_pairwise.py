@@ -51,11 +51,11 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     def _fit_measure(self, X: Any, y: Any) -> Any:
         """Fit the measure, copy its feature attributes, and return the training objects."""
         self.measure_ = clone(self.measure).fit(X, y)
+        self.__dict__.pop("_columns", None)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.measure_, name):
                 setattr(self, name, getattr(self.measure_, name))
-        self.__dict__.pop("_columns", None)
         return self.measure_.validate_objects(X)
 
     def _encoded_objects(self) -> Any:
@@ -83,7 +83,9 @@ class Pairwise(MeasuringTransformer):
     """Compare objects with the training objects: the first step of a pipeline that starts from objects.
 
     ``fit_transform`` returns the square matrix of the training objects, ``transform`` one row per new object and one
-    column per training object. The measure is fitted on the training objects and labels only.
+    column per training object. The measure is fitted on the training objects and labels only. A pipeline that starts
+    with this step is sliced by objects, not by matrix entries, so that every scikit-learn meta-estimator works on it,
+    including those that do not support a precomputed matrix.
 
     Parameters
     ----------
@@ -103,19 +105,12 @@ class Pairwise(MeasuringTransformer):
         The fitted measure.
     objects_ : array or list
         The training objects, in the order of the columns.
-    n_features_in_ : int
-        The number of columns, if the objects are rows of a table.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has them.
+    n_features_in_, feature_names_in_
+        Number and names of the columns, if the objects are rows of a table (with names).
 
     See Also
     --------
-    FromMatrix : objects are positions in a stored matrix.
-
-    Notes
-    -----
-    A pipeline that starts with this step is sliced by objects, not by matrix entries, so that every scikit-learn
-    meta-estimator works on it, including those that do not support a precomputed matrix.
+    FromMatrix, PairwiseLandmarks
 
     Examples
     --------
@@ -152,11 +147,6 @@ class Pairwise(MeasuringTransformer):
             Objects of the type that the measure expects: a list, an array, a pandas or polars frame, row numbers.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
-
-        Returns
-        -------
-        Pairwise
-            Itself.
         """
         if callable(self.measure) and not isinstance(self.measure, Measure):
             raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
@@ -170,27 +160,12 @@ class Pairwise(MeasuringTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and compare the training objects with each other.
-
-        Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric; parameters as in :meth:`fit`.
-        """
-        self.fit(X, y)
-        columns = self._encoded_objects()
+        """Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric."""
+        columns = self.fit(X, y)._encoded_objects()
         return self._measure(columns, columns, self._n_features_out)
 
     def transform(self, X: Any) -> Array:
-        """Compare new objects with the training objects.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Row = new object, column = training object.
-        """
+        """Compare m new objects with the n training objects: one row per new object, shape (m, n)."""
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
         return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
@@ -274,7 +249,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
 
     n objects and k landmarks need n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
     or Nystrom coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z'
-    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself.
+    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself: |l| and its sign extend the
+    Nystrom method to the repaired spectra of [chen2010] sec. 2.1.
 
     Parameters
     ----------
@@ -312,12 +288,6 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     See Also
     --------
     similis.Landmarks : the same for a precomputed matrix.
-    Pairwise : compares with all training objects.
-
-    Notes
-    -----
-    |l| and its sign extend the Nystrom method to the repaired spectra of [chen2010] sec. 2.1. ``fit_transform(X)``
-    equals ``fit(X).transform(X)``.
 
     Examples
     --------
@@ -378,14 +348,14 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         objects = self._fit_measure(X, y)
         self.landmark_indices_ = self._choose(objects)
         self.objects_ = take_objects(objects, self.landmark_indices_)
-        k = len(self.landmark_indices_)
         self.asymmetry_ = 0.0
         if self.output == "features":
+            k = len(self.landmark_indices_)
             self.components_, self.signature_ = np.eye(k), np.ones(k)
-            return self
-        columns = self._encoded_objects()
-        W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
-        self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
+        else:
+            columns = self._encoded_objects()
+            W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
+            self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
     def transform(self, X: Any) -> Array:

@@ -1,13 +1,13 @@
 """Measures on sequences of symbols and on time series: edit distance and dynamic time warping.
 
-A sequence is a text, bytes, or a list of hashable symbols. Sequences are compared by code points: a text is used as it
-is, other sequences are translated with a vocabulary of one code point per symbol.
+A sequence is a text, bytes, or a list of hashable symbols, which are translated to one code point each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -51,11 +51,10 @@ class Spelling:
     @classmethod
     def of(cls, collections: Sequence[list[Any]], also: Iterable[Any]) -> Spelling:
         """Assign a code point to every symbol in the collections and in `also`."""
-        if all(isinstance(sequence, str) for objects in collections for sequence in objects):
+        sequences = list(chain(*collections))
+        if all(isinstance(sequence, str) for sequence in sequences):
             return cls(None)
-        symbols = dict.fromkeys(also)
-        symbols.update(dict.fromkeys(symbol for objects in collections for sequence in objects for symbol in sequence))
-        return cls({symbol: chr(code) for code, symbol in enumerate(symbols)})
+        return cls({symbol: chr(code) for code, symbol in enumerate(dict.fromkeys(chain(also, *sequences)))})
 
     def spell(self, objects: list[Any]) -> list[str]:
         """Translate each sequence to a text with one code point per symbol."""
@@ -74,8 +73,8 @@ def read_sequences(X: Any, who: str) -> list[Any]:
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
     sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
-    if all(isinstance(s, str) or all(isinstance(a, str) and len(a) == 1 for a in s) for s in sequences):
-        return [s if isinstance(s, str) else "".join(s) for s in sequences]
+    if all(isinstance(s, str) or UNKNOWN not in map(_character, s) for s in sequences):
+        return ["".join(s) for s in sequences]
     return sequences
 
 
@@ -119,13 +118,6 @@ class Edit(SequenceMeasure):
     gaps : dict, optional
         Costs of inserting or deleting particular symbols: ``gaps[a]``.
 
-    Attributes
-    ----------
-    symmetric : bool
-        True if insertions and deletions have equal costs, and substitutions in both directions too.
-    domain_ : tuple
-        ``(0, 1)`` if normalized, else ``(0, inf)``.
-
     See Also
     --------
     Alignment : the best score instead of the smallest cost, with affine costs of gaps.
@@ -133,15 +125,14 @@ class Edit(SequenceMeasure):
     Notes
     -----
     Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
-    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). Integer
-    weights are computed by rapidfuzz (``pip install 'similis[strings]'``), fractions and costs of particular symbols by
-    a kernel of similis.
+    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). The
+    distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
+    'similis[strings]'``).
 
     References
     ----------
-    [wagner1974].
-    L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and Machine
-    Intelligence 29(6), for ``normalize="metric"``.
+    [wagner1974]; L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and
+    Machine Intelligence 29(6), for ``normalize="metric"``.
 
     Examples
     --------
@@ -184,7 +175,6 @@ class Edit(SequenceMeasure):
 
     @property
     def domain_(self) -> tuple[float, float]:
-        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def _validate_params(self) -> None:
@@ -321,7 +311,7 @@ class DTW(PointSetMeasure):
     """Dynamic time warping: the distance of two series after an optimal stretching of time.
 
     d(x, z) is the root of the smallest sum of |x_a - z_b|^2 over all paths through both series from start to end, with
-    one step forward in x, in z or in both at a time.
+    one step forward in x, in z or in both at a time ([sakoe1978]).
 
     Parameters
     ----------
@@ -329,19 +319,10 @@ class DTW(PointSetMeasure):
         Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
         0 gives the Euclidean distance of series of equal length. None means no restriction.
 
-    See Also
-    --------
-    Edit : for sequences of symbols.
-    Minkowski : the distance without stretching.
-
     Notes
     -----
     Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
     Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
-
-    References
-    ----------
-    [sakoe1978].
 
     Examples
     --------
@@ -360,10 +341,8 @@ class DTW(PointSetMeasure):
         self.window = window
 
     def validate_objects(self, X: Any) -> list[Any]:
-        series = [
-            as_points(x, i, "DTW", "series of numbers, or of rows of numbers")
-            for i, x in enumerate(as_collection(X, "DTW"))
-        ]
+        wanted = "series of numbers, or of rows of numbers"
+        series = [as_points(x, i, "DTW", wanted) for i, x in enumerate(as_collection(X, "DTW"))]
         return [(x, np.ones(len(x))) for x in series]
 
     def verify_objects(self, objects: Any) -> None:
@@ -371,11 +350,10 @@ class DTW(PointSetMeasure):
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
+        series = A.points, A.starts, B.points, B.starts
         window = -1 if self.window is None else self.window
 
         def work(rows: slice) -> None:
-            _kernels.warping_distances(
-                A.points, A.starts, B.points, B.starts, window, rows.start, rows.stop, mirror, out
-            )
+            _kernels.warping_distances(*series, window, rows.start, rows.stop, mirror, out)
 
         return fill_strips(out, work, n_jobs, tick, step=16, mirror=mirror)

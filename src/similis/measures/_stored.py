@@ -18,24 +18,16 @@ class FromFunction(Measure):
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value.
+        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value. With ``n_jobs`` the
+        calls are distributed over processes, so that `f` and the objects must be picklable.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the returned number.
     symmetric : bool, default=False
         Set to True if f(x, z) = f(z, x) always holds; this saves half of the calls.
 
-    Attributes
-    ----------
-    domain_ : None
-        The range of an arbitrary function is not known.
-
     See Also
     --------
     Measure : base class for measures with parameters to tune.
-
-    Notes
-    -----
-    With ``n_jobs`` the calls are distributed over processes, so that `f` and the objects must be picklable.
 
     Examples
     --------
@@ -65,9 +57,9 @@ class FromFunction(Measure):
 class FromMatrix(Measure):
     """Measure that looks up proximities in a stored matrix.
 
-    The objects are row numbers of `S`, or ids. Slicing objects (cross-validation, calibration, bagging, any
-    scikit-learn meta-estimator) then slices rows and columns consistently; both directions and the diagonal stay
-    available, and a clone shares `S`.
+    The objects are row numbers of `S`, or ids, in a vector or in one column. Slicing objects (cross-validation,
+    calibration, bagging, any scikit-learn meta-estimator) then slices rows and columns consistently. Both directions
+    and the diagonal stay available: entries are never mirrored. A clone shares `S`.
 
     Parameters
     ----------
@@ -79,20 +71,9 @@ class FromMatrix(Measure):
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities.
 
-    Attributes
-    ----------
-    symmetric : bool
-        False: entries are looked up in both halves and never mirrored.
-    domain_ : None
-        Unknown without reading the whole matrix.
-
     See Also
     --------
     Pairwise : ``Pairwise(FromMatrix(S))`` in front of a classifier.
-
-    Notes
-    -----
-    `X` may be a vector of ids or a column of them, shape (m, 1), for meta-estimators that require a table.
 
     Examples
     --------

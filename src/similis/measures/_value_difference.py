@@ -116,23 +116,19 @@ class ValueTables(FittedArrays):
 
     def encode(self, objects: Array) -> TwoWayArray:
         codes = self.codebook.encode(objects)
-        dtype = np.uint8 if self.widths.max() <= GROUP else np.uint32
-        grouped = np.empty((len(codes), len(self.groups)), dtype)
+        grouped = np.empty((len(codes), len(self.groups)), np.uint8 if self.widths.max() <= GROUP else np.uint32)
         for g, (first, stop) in enumerate(self.groups):
-            parts = (self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
-            grouped[:, g] = sum(parts)
+            grouped[:, g] = sum(self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
         return both_layouts(grouped)
 
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
-        mirror = B is A
+        operands = A.rows, B.columns, self.table, self.offsets, self.widths
 
         def work(rows: slice) -> None:
-            _kernels.value_difference(
-                A.rows, B.columns, self.table, self.offsets, self.widths, rows.start, rows.stop, mirror, out
-            )
+            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
 
-        for_each_strip(work, A.shape[0], n_jobs, tick)
+        for_each_strip(work, len(out), n_jobs, tick)
         return out
 
 
@@ -181,15 +177,10 @@ class VDM(CategoricalMeasure):
         Class labels.
     max_ : float
         d_max; only with `similarity`.
-    domain_ : tuple
-        Interval that contains all values.
-    n_features_in_ : int
-        Number of features.
 
     See Also
     --------
-    Counting : counts equal features, without labels.
-    HVDM : for rows of categorical and numeric features.
+    HVDM, Counting
 
     Notes
     -----
@@ -275,10 +266,8 @@ class HVDM(CategoricalMeasure):
     categorical : array-like of column numbers, column names or booleans, optional
         Categorical columns. By default those with values that are not numbers; in a frame, those whose type is not
         numeric (text, category, bool).
-    smoothing : float, default=0.0
-        Value added to each count of (value, class).
-    unseen : {"zero", "prior"}, default="zero"
-        Contribution of a categorical value that did not occur in training, as in :class:`VDM`.
+    smoothing, unseen
+        As in :class:`VDM`, for the categorical columns.
 
     Attributes
     ----------
@@ -288,14 +277,6 @@ class HVDM(CategoricalMeasure):
         Mean and 4 sigma_i of each numeric column.
     classes_ : ndarray
         Class labels; only with categorical columns.
-    domain_ : tuple
-        Interval that contains all values.
-    n_features_in_ : int
-        Number of columns.
-
-    See Also
-    --------
-    VDM : for categorical columns only.
 
     Notes
     -----
@@ -366,7 +347,13 @@ class HVDM(CategoricalMeasure):
     def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: Tick = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
-            squares += _one_side_missing(A, B)
+            # Computed with 0 for missing numbers; a missing and a known number differ by 1.
+            one_missing = ((1 - A.numbers.rows**2) * ~A.missing) @ B.missing.T  # (m, n)
+            if B is A:
+                one_missing = one_missing + one_missing.T  # exactly symmetric
+            else:
+                one_missing += A.missing @ ((1 - B.numbers.rows**2) * ~B.missing).T
+            squares += one_missing
         if A.codes is not None and B.codes is not None:
             squares += self._tables.compare(A.codes, B.codes, n_jobs, tick)
         return np.sqrt(squares, out=squares)
@@ -377,17 +364,16 @@ class HVDM(CategoricalMeasure):
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
-            if objects.dtype.kind in "iuf":
-                return np.zeros(d, dtype=bool)
-            return np.array([not all_numbers(objects[:, k]) for k in range(d)])
+            numeric = objects.dtype.kind in "iuf"
+            return np.array([not (numeric or all_numbers(objects[:, k])) for k in range(d)])
         chosen = np.asarray(self.categorical)
+        if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
+            unknown = set(chosen.ravel().tolist()) - set(self.feature_names_in_)
+            if unknown:
+                raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
+            return np.isin(self.feature_names_in_, chosen)
         if chosen.dtype.kind == "b" and chosen.shape == (d,):
             return chosen.copy()
-        if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
-            chosen = np.flatnonzero(np.isin(self.feature_names_in_, chosen))
-            if len(chosen) != len(np.unique(np.asarray(self.categorical))):
-                unknown = set(np.asarray(self.categorical).tolist()) - set(self.feature_names_in_)
-                raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
         if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < -d or chosen.max() >= d):
             raise ProximityError(
                 f"categorical must hold column numbers below {d}, {d} booleans, or column names of a frame. "
@@ -401,23 +387,13 @@ class HVDM(CategoricalMeasure):
         """Return the numeric columns as floats, NaN where missing."""
         columns = np.flatnonzero(~self.categorical_)
         numbers = np.empty((len(objects), len(columns)))
-        if objects.dtype.kind in "iuf":
-            numbers[:] = objects[:, columns]
-        else:
-            for place, k in enumerate(columns):
-                hint = "Pass the categorical columns as categorical=..."
+        hint = "Pass the categorical columns as categorical=..."
+        for place, k in enumerate(columns):
+            if objects.dtype.kind in "iuf":
+                numbers[:, place] = objects[:, k]
+            else:
                 numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
         if np.isinf(numbers).any():
             row, place = np.argwhere(np.isinf(numbers))[0]
             raise ProximityError(f"HVDM needs finite numbers. Got inf at row {row}, column {columns[place]}.")
         return numbers
-
-
-def _one_side_missing(A: _Mixed, B: _Mixed) -> Floats:
-    """Correct squares computed with 0 for missing numbers: a missing and a known number differ by 1."""
-    rest_of_A = (1 - A.numbers.rows**2) * ~A.missing  # (m, d)
-    right_missing = rest_of_A @ B.missing.T  # (m, n)
-    if B is A:
-        return right_missing + right_missing.T  # exactly symmetric
-    rest_of_B = (1 - B.numbers.rows**2) * ~B.missing  # (n, d)
-    return right_missing + A.missing @ rest_of_B.T
