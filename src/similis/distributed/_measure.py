@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import track, warn_user
 from similis._utils.moved import name_in_files, params_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
-from similis.distributed._cluster import run_tiles
+from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._record import Record
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
 from similis.exceptions import ClusterError, ProximityError
@@ -59,6 +60,9 @@ def measure_to_disk(
 ) -> Proximity:
     """Measure all pairs of objects, block by block, into a file; resume an interrupted run.
 
+    Returns the matrix, left on disk. A complete file of the same matrix is checked against the digest in its card and
+    returned.
+
     Parameters
     ----------
     path : str or path-like
@@ -90,22 +94,11 @@ def measure_to_disk(
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
-    Returns
-    -------
-    Proximity
-        The matrix, left on disk.
-
-    Raises
-    ------
-    ProximityError
-        If the file holds another matrix, the disk is full, or the measure rejects an object; finished blocks are kept.
-
     Notes
     -----
-    A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
-    Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
-
-    A complete file of the same matrix is checked against the digest in its card and returned.
+    Finished blocks are kept if the disk is full or the measure rejects an object. A symmetric measure costs n (n + 1) /
+    2 comparisons, each written twice; of an asymmetric one nothing is mirrored. Memory: the objects, and one block of
+    `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
     Examples
     --------
@@ -214,24 +207,22 @@ def _is_finished(store: BlockFile, fingerprint: str, card: dict[str, Any], overw
 
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
     """Resume a journal of the same matrix; start a new one if there is none or it may be replaced."""
-    if record.head.get("fingerprint") == head["fingerprint"] and job.store.is_whole():
-        record.start(head)
-        return
-    if record.head and not overwrite and job.store.is_whole():
+    again: set[int] = set()
+    same = record.head.get("fingerprint") == head["fingerprint"]
+    if not record.head or not job.store.is_whole() or (overwrite and not same):
+        record.clear()  # first, so that the old journal never describes the new matrix
+        job.store.create()
+    elif not same:
         changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
         fixable = {part for parts in record.refused.values() for part in parts}  # only these may have changed
-        same = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
-        if not (same and changed <= fixable):
+        fixed = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
+        if not (fixed and changed <= fixable):
             raise ProximityError(
                 f"{short_path(job.store.part)} was started for other objects, another measure or another type. Remove "
                 "it, name another file, or use overwrite."
             )
         again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
-        record.start(head, again)
-        return
-    record.clear()  # first, so that the old journal never describes the new matrix
-    job.store.create()
-    record.start(head)
+    record.start(head, again)
 
 
 def _measure_missing(
@@ -246,7 +237,14 @@ def _measure_missing(
             parts = ((tile, objects[tile.rows], None if tile.diagonal else objects[tile.columns]) for tile in todo)
             results: Any = ((tile, job.run(tile, left, right)) for tile, left, right in parts)
         else:
-            results = run_tiles(job, todo, plan, objects, client)
+            shared = hold(job, client)
+            part = cache(lambda number: hold(objects[plan.parts[number]], client))
+
+            def task(tile: Tile) -> Any:
+                row, column = plan.parts_of(tile)
+                return TileJob.run, shared, tile, part(row), None if tile.diagonal else part(column)
+
+            results = run_unordered(task, todo, client)
         for tile, rejection in track(results, total=len(todo), description="measuring blocks", enabled=progress):
             row, column = plan.parts_of(tile)
             to_fix = {"row": (row,), "column": (column,), "pair": (row, column)}  # parts of the objects
@@ -261,19 +259,16 @@ def _measure_missing(
     finally:
         record.flush()
     if first is not None:
-        raise ProximityError(_rejection_message(*first, job.measure, names, len(record.done), len(tiles)))
-
-
-def _rejection_message(tile: Tile, rejection: Rejection, measure: Measure, names: Any, kept: int, total: int) -> str:
-    def name(i: int) -> str:
-        return f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
-
-    row, column = name(tile.rows.start + rejection.row), name(tile.columns.start + rejection.column)
-    names_of = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
-    return (
-        f"Block {tile.number} of {total}: {type(measure).__name__} rejects {names_of[rejection.alone]}: "
-        f"{rejection.reason}. {kept} blocks are kept; fix it and run again, or use refused='missing'."
-    )
+        tile, rejection = first
+        x, z = (
+            f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
+            for i in (tile.rows.start + rejection.row, tile.columns.start + rejection.column)
+        )
+        rejected = {"row": f"object {x}", "column": f"object {z}", "pair": f"the pair ({x}; {z})"}
+        raise ProximityError(
+            f"Block {tile.number} of {len(tiles)}: {type(job.measure).__name__} rejects {rejected[rejection.alone]}: "
+            f"{rejection.reason}. {len(record.done)} blocks are kept; fix it and run again, or use refused='missing'."
+        )
 
 
 def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:

@@ -23,7 +23,7 @@ from similis.base import (
     take_objects,
     validated_outer,
 )
-from similis.distributed._cluster import FEW_PAIRS, ClusterPairs, hold, run_unordered
+from similis.distributed._cluster import FEW_PAIRS, hold, pairs_on_cluster, run_unordered
 from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
@@ -75,10 +75,8 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     Notes
     -----
     Memory: the objects, and about 40 bytes for each of n * n_neighbors entries. Equal proximities are ranked in the
-    order in which they are found.
-
-    On a cluster every worker holds the objects. Workers only measure; candidate pairs are chosen in this process, so a
-    cluster helps with slow measures such as alignments, not with counting.
+    order in which they are found. On a cluster every worker holds the objects and only measures, so that a cluster
+    helps with slow measures such as alignments, not with counting.
 
     Examples
     --------
@@ -129,21 +127,9 @@ class NeighborIndex(FittedArrays, BaseEstimator):
 
     @validated_outer
     def fit(self, X: Any, y: Any = None, *, client: Any = None) -> NeighborIndex:
-        """Find the neighbors of the training objects.
+        """Find the neighbors of the n training objects `X`; `y` are labels, for measures that learn from them.
 
-        Parameters
-        ----------
-        X : collection of n objects
-            Objects that the measure reads.
-        y : array-like of shape (n,), optional
-            Labels, for measures that learn from them.
-        client : distributed.Client, optional
-            A cluster that measures the pairs, from :func:`connect`. The graph is the same as without one.
-
-        Returns
-        -------
-        NeighborIndex
-            Itself.
+        A `client` from :func:`connect` measures the pairs on a cluster; the graph is the same as without one.
         """
         self.measure_ = clone(self.measure).fit(X, y)
         self.objects_ = self.measure_.validate_objects(X)
@@ -180,16 +166,14 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         X : collection of m objects, optional
             New objects; None for the training objects, each without itself.
         n_neighbors : int, optional
-            Number of neighbors; as at fit by default.
+            Number k of neighbors; as at fit by default.
         client : distributed.Client, optional
             A cluster that searches, from :func:`connect`; every worker holds a copy of the index.
 
         Returns
         -------
-        proximities : ndarray of shape (m, k)
-            Nearest first; NaN if fewer than k were found.
-        indices : ndarray of shape (m, k)
-            Training indices; -1 if fewer than k were found.
+        proximities, indices : ndarray of shape (m, k)
+            Nearest first; NaN and -1 if fewer than k were found.
         """
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else as_integer_k(n_neighbors)
@@ -213,17 +197,17 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     def _sign(self) -> int:
         return -1 if self.measure_.kind == "dissimilarity" else 1
 
-    def _scores(self, left: Any, right: Any) -> NDArray[Any]:
-        """Scores of pairs of objects; larger is nearer."""
-        return self._sign * self.measure_.pairs(left, right)
+    def _scores(self, objects: Any, i: Any, j: Any) -> NDArray[Any]:
+        """Scores of objects i to training objects j, pair by pair; larger is nearer."""
+        return self._sign * self.measure_.pairs(take_objects(objects, i), take_objects(self.objects_, j))
 
     def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
-        cluster = None if client is None else ClusterPairs(self.measure_, self.objects_, client)
+        cluster = None if client is None else pairs_on_cluster(self.measure_, self.objects_, client)
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             self.n_calls_ += len(i)
             if cluster is None or len(i) < FEW_PAIRS:
-                return self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j))
+                return self._scores(self.objects_, i, j)
             return self._sign * cluster(i, j)
 
         def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -260,7 +244,7 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
             self.n_calls_ += len(i)
-            lists.push(i, j, self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j)))
+            lists.push(i, j, self._scores(self.objects_, i, j))
 
     def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
         """Find the best of each new object, from its leaves along the graph; also the number of pairs measured."""
@@ -270,7 +254,7 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             nonlocal calls
             calls += len(i)
-            return self._scores(take_objects(queries, i), take_objects(self.objects_, j))
+            return self._scores(queries, i, j)
 
         pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:

@@ -44,6 +44,8 @@ def predict_blocks(
 ) -> NDArray[Any]:
     """Predict rows of a matrix that stays on disk, or many objects, a block of rows at a time.
 
+    Returns what ``model.predict(X)`` would return.
+
     Parameters
     ----------
     model : fitted estimator or pipeline
@@ -61,11 +63,6 @@ def predict_blocks(
         A cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
-
-    Returns
-    -------
-    ndarray of m rows
-        Equal to ``model.predict(X)``.
 
     Notes
     -----
@@ -91,11 +88,10 @@ def predict_blocks(
     pieces = _cut(every, X.chunks[0]) if local and is_stored(X) else [every]
     size = block_size or _block_size(model, X, whole_chunks=not local)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
-    done = (
-        _predict_locally(model, X, pieces, size, method, n_jobs)
-        if local
-        else _predict_on_cluster(model, X, blocks, method, client)
-    )
+    if local:
+        done = _predict_locally(model, X, pieces, size, method, n_jobs)
+    else:
+        done = _predict_on_cluster(model, X, blocks, method, client)
     predictions = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
     return np.concatenate([predictions[rows.start] for rows in blocks])
 
@@ -106,22 +102,15 @@ def _cut(rows: slice, size: int) -> list[slice]:
 
 def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
     """Rows whose proximities to the training objects take `BLOCK` bytes; on a cluster, no part of a zarr chunk."""
-    if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and not _reads_objects(model):
+    first = model[0] if isinstance(model, Pipeline) else model
+    known = getattr(first, "objects_", None)
+    if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and known is None:
         row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
         chunk = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) and whole_chunks else 1
         return max(1, BLOCK // row, chunk)
-    if isinstance(_first_step(model), OnNeighbors):
+    if isinstance(first, OnNeighbors):
         return SEARCHED
-    known = _first_step(model).objects_ if _reads_objects(model) else ()
-    return max(1, BLOCK // (8 * max(1, count_objects(known))))
-
-
-def _reads_objects(model: Any) -> bool:
-    return hasattr(_first_step(model), "objects_")
-
-
-def _first_step(model: Any) -> Any:
-    return model[0] if isinstance(model, Pipeline) else model
+    return max(1, BLOCK // (8 * max(1, 0 if known is None else count_objects(known))))
 
 
 def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
