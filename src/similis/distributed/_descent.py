@@ -1,13 +1,8 @@
-"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent).
+"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent, [dong2011]).
 
 Pivot trees give each object its first neighbors: a node draws two of its objects as pivots and divides the others by
 the nearer pivot, until few objects are left; all pairs of such a leaf are compared. Then the neighbors of each object
 are compared with each other, round after round, until few lists change. Only proximities of index pairs are needed.
-
-References
-----------
-W. Dong, C. Moses and K. Li (2011). Efficient k-nearest neighbor graph construction for generic similarity measures.
-WWW 2011.
 """
 
 from __future__ import annotations

@@ -184,10 +184,10 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
-        searched: Any = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
+        searched: Any = ((rows, self._search(objects[rows], k)) for rows in batches)
         if client is not None:
             index = hold(self, client)
-            searched = run_unordered(lambda rows: (_search_batch, index, objects[rows], k), batches, client)
+            searched = run_unordered(lambda rows: (NeighborIndex._search, index, objects[rows], k), batches, client)
         for rows, (values, found, calls) in searched:
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls
@@ -246,8 +246,8 @@ class NeighborIndex(FittedArrays, BaseEstimator):
             self.n_calls_ += len(i)
             lists.push(i, j, self._scores(self.objects_, i, j))
 
-    def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
-        """Find the best of each new object, from its leaves along the graph; also the number of pairs measured."""
+    def _search(self, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
+        """Find the k best of each new object: proximities, indices, and the number of pairs measured."""
         m, n = count_objects(queries), count_objects(self.objects_)
         calls = 0
 
@@ -256,25 +256,26 @@ class NeighborIndex(FittedArrays, BaseEstimator):
             calls += len(i)
             return self._scores(queries, i, j)
 
+        def push(rows: Any, columns: Any) -> None:
+            pool.push(rows, columns, pairs(rows, columns))
+
         pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:
             found = self._outer.query(np.asarray(queries, dtype=np.float32), k=pool.indices.shape[1])[0]
-            rows = np.repeat(np.arange(m), found.shape[1])
-            pool.push(rows, found.ravel(), pairs(rows, found.ravel()))
-            return pool, calls
-        for tree in self._trees:
-            leaf = tree.route(m, pairs)
-            sizes = tree.start[leaf + 1] - tree.start[leaf]
-            rows = np.repeat(np.arange(m), sizes)
-            within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            columns = tree.order[tree.start[leaf[rows]] + within]
-            pool.push(rows, columns, pairs(rows, columns))
-        if not self._trees:
-            columns = np.tile(np.arange(0, n, max(1, n // 16))[:16], m)
-            rows = np.repeat(np.arange(m), len(columns) // m)
-            pool.push(rows, columns, pairs(rows, columns))
-        search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
-        return pool, calls
+            push(np.repeat(np.arange(m), found.shape[1]), found.ravel())
+        else:
+            for tree in self._trees:
+                leaf = tree.route(m, pairs)
+                sizes = tree.start[leaf + 1] - tree.start[leaf]
+                rows = np.repeat(np.arange(m), sizes)
+                within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                push(rows, tree.order[tree.start[leaf[rows]] + within])
+            if not self._trees:
+                columns = np.tile(np.arange(0, n, max(1, n // 16))[:16], m)
+                push(np.repeat(np.arange(m), len(columns) // m), columns)
+            search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
+        indices = pool.indices[:, :k]
+        return np.where(indices >= 0, self._sign * pool.best[:, :k], np.nan), indices, calls
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -283,13 +284,6 @@ class NeighborIndex(FittedArrays, BaseEstimator):
             tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
             tags.no_validation = inner.no_validation
         return tags
-
-
-def _search_batch(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
-    """Proximities and indices of the neighbors of a batch, and the number of pairs measured."""
-    pool, calls = index._search(queries, k)
-    indices = pool.indices[:, :k]
-    return np.where(indices >= 0, index._sign * pool.best[:, :k], np.nan), indices, calls
 
 
 def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:

@@ -30,7 +30,9 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     """Classify by a local method among the neighbors that an index finds, without the matrix of all pairs.
 
     A new object costs its search and k (k + 1) / 2 comparisons among its k neighbors (k^2 if the measure is not
-    symmetric; none for plain votes).
+    symmetric; none for plain votes). If the index finds the true neighbors, predictions are those of the estimator on
+    the whole matrix. For ``LocalSDA`` this requires a domain that does not depend on all pairs: its own `domain`, or
+    the measure's ``domain_``.
 
     Parameters
     ----------
@@ -46,11 +48,6 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         The fitted index.
     classes_ : ndarray of shape (G,)
         Class labels.
-
-    Notes
-    -----
-    If the index finds the true neighbors, predictions are those of the estimator on the whole matrix. For ``LocalSDA``
-    this requires a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,7 @@ def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
 
 
 def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
+    X = X() if isinstance(X, partial) else X
     return np.array(getattr(model, method)(X[rows]))  # a copy: the buffer of rows is overwritten
 
 
@@ -148,29 +149,15 @@ def _read_ahead(X: Any, pieces: list[slice]) -> Any:
             yield piece, values
 
 
-@dataclass(frozen=True)
-class _Map:
-    """A memory map by its file, sent to a worker instead of its values."""
-
-    file: str
-    dtype: str
-    offset: int
-    shape: tuple[int, ...]
-    order: Any
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        values = np.memmap(self.file, self.dtype, mode="r", offset=self.offset, shape=self.shape, order=self.order)
-        return np.asarray(values[rows])
-
-
 def _predict_on_cluster(model: Any, X: Any, blocks: list[slice], method: str, client: Any) -> Any:
+    by_rows = not hasattr(X, "oindex")
     if isinstance(X, np.memmap) and X.filename is not None and not isinstance(X.base, np.ndarray):
-        order = "C" if X.flags.c_contiguous else "F"
-        X = _Map(str(X.filename), X.dtype.str, X.offset, X.shape, order)
-    small = isinstance(X, _Map) or hasattr(X, "oindex")
+        # Workers open the file themselves.
+        order: Any = "C" if X.flags.c_contiguous else "F"
+        X, by_rows = partial(np.memmap, str(X.filename), X.dtype.str, "r", X.offset, X.shape, order), False
     shared = hold(model, client)
 
     def task(rows: slice) -> Any:
-        return _predict_rows, shared, *((X, rows) if small else (X[rows], slice(None))), method
+        return _predict_rows, shared, *((X[rows], slice(None)) if by_rows else (X, rows)), method
 
     return ((rows.start, answer) for rows, answer in run_unordered(task, blocks, client))

@@ -33,12 +33,6 @@ class Scores:
     def symmetric(self) -> bool:
         return bool(np.array_equal(self.table, self.table.T))
 
-    @property
-    def prefers_itself(self) -> bool:
-        """True if no pair of letters scores more than either letter with itself."""
-        own = np.diag(self.table)
-        return bool((self.table <= np.minimum.outer(own, own)).all())
-
     def spell(self, sequence: Any, i: int) -> str:
         """Translate a sequence, object i, to the letters of parasail."""
         try:
@@ -110,8 +104,6 @@ class Alignment(SequenceMeasure):
 
     Attributes
     ----------
-    symmetric : bool
-        True if the matrix is symmetric.
     domain_ : tuple or None
         ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
         with itself; None if the values have no bounds.
@@ -133,10 +125,8 @@ class Alignment(SequenceMeasure):
     Examples
     --------
     >>> from similis import Alignment
-    >>> Alignment(matrix="dnafull", gap_open=10).matrix(["acgtacgt", "cgtac", "ggg"])
-    array([[40., 25.,  5.],
-           [25., 25.,  5.],
-           [ 5.,  5., 15.]])
+    >>> Alignment(matrix="dnafull", gap_open=10).matrix(["acgtacgt"], ["acgtacgt", "cgtac", "ggg"])
+    array([[40., 25.,  5.]])
     """
 
     _parameter_constraints = {
@@ -186,7 +176,9 @@ class Alignment(SequenceMeasure):
     def domain_(self) -> tuple[float, float] | None:
         if self.mode == "global" or self.score == "evalue":
             return None
-        return (0.0, 1.0 if self.score == "normalized" and self._scores.prefers_itself else np.inf)
+        table = self._scores.table
+        bounded = self.score == "normalized" and (table <= np.minimum.outer(np.diag(table), np.diag(table))).all()
+        return (0.0, 1.0 if bounded else np.inf)
 
     @property
     def _scores(self) -> Scores:

@@ -48,10 +48,6 @@ class Counting(CategoricalMeasure):
     domain_ : ndarray of shape (d + 1,)
         0, 1, ..., d for d features; for sets d is the size of the largest training set.
 
-    See Also
-    --------
-    VDM, Jaccard
-
     Notes
     -----
     Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are

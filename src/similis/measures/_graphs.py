@@ -65,6 +65,11 @@ class WeisfeilerLehman(Measure):
     label c after r refinements. A refinement replaces the label of each node by a new label for the combination of its
     own label and those of its neighbors.
 
+    Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
+    networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
+    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
+    count as one. The similarity, of [shervashidze2011], is positive semi-definite and agrees with that of GraKeL.
+
     Parameters
     ----------
     n_iter : int, default=5
@@ -73,18 +78,6 @@ class WeisfeilerLehman(Measure):
         Distinguish neighbors by the label of the edge to them too.
     normalize : bool, default=False
         Divide by the geometric mean of the self-similarities.
-
-    Notes
-    -----
-    Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
-    networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
-    count as one. The similarity is positive semi-definite and agrees with that of GraKeL.
-
-    References
-    ----------
-    N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt (2011). Weisfeiler-Lehman graph
-    kernels. Journal of Machine Learning Research 12, 2539-2561.
 
     Examples
     --------

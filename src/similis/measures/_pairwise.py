@@ -155,7 +155,12 @@ class Pairwise(MeasuringTransformer):
     @validated_outer
     def _fit(self, X: Any, y: Any) -> Pairwise:
         self.objects_ = self._fit_measure(X, y)
-        self._ids = _ids(X, self.objects_, self.measure_)
+        # Names of the objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ...
+        names: Any = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        if isinstance(self.measure_, FromMatrix):
+            names = self.objects_.ravel()
+        distinct = names is not None and len(set(names)) == len(names)
+        self._ids: list[Any] = list(names) if distinct else list(range(count_objects(self.objects_)))
         self._encoded_objects()
         return self
 
@@ -231,16 +236,6 @@ class Pairwise(MeasuringTransformer):
         return tags
 
 
-def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
-    """Return the names of the training objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
-    names = getattr(X, "index", None) if hasattr(X, "iloc") else None
-    if isinstance(measure, FromMatrix):
-        names = objects.ravel()
-    if names is None or len(set(names)) < len(names):
-        return list(range(count_objects(objects)))
-    return list(names)
-
-
 SAMPLE = 2000  # number of objects among which medoids are searched
 
 
@@ -256,17 +251,13 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     ----------
     measure : Measure
         Measure of two objects; fitted on all training objects.
-    n_landmarks : int, default=200
-        Number of landmarks, at most the number of objects.
+    n_landmarks, spectrum, random_state
+        As in :class:`similis.Landmarks`, which does the same for a precomputed matrix.
     selection : {"random", "kcenter", "medoids"}, default="random"
         Random objects; a random object, then repeatedly the object least similar to those selected (n comparisons
         each); or medoids of clusters among 2,000 random objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
-    spectrum : {"clip", "flip"}, default="clip"
-        For coordinates: omit the axes with a negative eigenvalue, or keep them.
-    random_state : int, RandomState or None, default=None
-        Random seed of the selection.
     n_jobs : int, optional
         Number of threads (processes, for a measure written in Python); the result does not depend on it.
 
@@ -278,16 +269,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         The landmarks, the only objects that are stored.
     landmark_indices_ : ndarray of int
         Their positions among the training objects.
-    components_ : ndarray of shape (n_components, n_landmarks)
-        |l|^(-1/2) U', or the identity for ``features``.
-    signature_ : ndarray of shape (n_components,)
-        Sign of the eigenvalue of each output column.
-    asymmetry_ : float
-        ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
-
-    See Also
-    --------
-    similis.Landmarks : the same for a precomputed matrix.
+    components_, signature_, asymmetry_
+        As in :class:`similis.Landmarks`; the identity, ones and 0 for ``features``.
 
     Examples
     --------

@@ -95,11 +95,19 @@ def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
 
 
 def _as_set(x: Any, i: int, who: str) -> tuple[Array, Floats]:
-    weights = None
-    if isinstance(x, (tuple, list)) and len(x) == 2 and _depth(x[0]) == 2 and _depth(x[1]) == 1:
-        x, weights = x
-    points = as_points(x, i, who, "sets of points: k rows of d numbers, or pairs (points, weights)")
-    return points, np.ones(len(points)) if weights is None else _as_weights(weights, len(points), i, who)
+    weighted = isinstance(x, (tuple, list)) and len(x) == 2 and _depth(x[0]) == 2 and _depth(x[1]) == 1
+    wanted = "sets of points: k rows of d numbers, or pairs (points, weights)"
+    points = as_points(x[0] if weighted else x, i, who, wanted)
+    n = len(points)
+    try:
+        weights = np.asarray(x[1] if weighted else np.ones(n), dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.full(n, np.nan)
+    if len(weights) != n:
+        raise ProximityError(f"{who} needs one weight per point. Object {i} has {n} points, {len(weights)} weights.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise ProximityError(f"{who} needs finite, non-negative weights, not all zero. Object {i} has other weights.")
+    return points, weights
 
 
 def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
@@ -121,20 +129,6 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
         where = first_position(~np.isfinite(points))
         raise ProximityError(f"{who} needs finite numbers. Object {i} has NaN or infinity at {where}.")
     return points
-
-
-def _as_weights(weights: Any, n_points: int, i: int, who: str) -> Floats:
-    try:
-        weights = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.full(n_points, np.nan)
-    if len(weights) != n_points:
-        raise ProximityError(
-            f"{who} needs one weight per point. Object {i} has {n_points} points, {len(weights)} weights."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise ProximityError(f"{who} needs finite, non-negative weights, not all zero. Object {i} has other weights.")
-    return weights
 
 
 def _depth(x: Any) -> int:
@@ -217,24 +211,16 @@ class IRM(PointSetMeasure):
     """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
     Pairs of points are processed by increasing distance; each pair gets the smaller of the remaining weights of its
-    points. d(x, z) is the sum of the distances times these weights, at least the :class:`Wasserstein` distance.
+    points. d(x, z) is the sum of the distances times these weights ([li2000]).
+
+    Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses
+    this distance for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs at equal
+    distance depends neither on the order of the two sets nor on that of their points, so that it is symmetric.
 
     Parameters
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
         The distance between two points.
-
-    Notes
-    -----
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)``; weights are scaled to sum to one.
-    [qiao2013] sec. 5.2 uses it for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs
-    at equal distance depends neither on the order of the two sets nor on the order of their points, so that the
-    distance is symmetric.
-
-    References
-    ----------
-    J. Li, J. Z. Wang and G. Wiederhold (2000). IRM: integrated region matching for image retrieval. Proc. ACM
-    Multimedia, 147-156.
 
     Examples
     --------
@@ -301,7 +287,12 @@ class PyramidMatch(PointSetMeasure):
     """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
     s(x, z) = sum_l 2^-l (I_l - I_(l-1)), where I_l is the number of points of x and z that share a bin of side 2^l
-    times the finest side, l = 0, 1, ..., and I_(-1) = 0.
+    times the finest side, l = 0, 1, ..., and I_(-1) = 0 ([grauman2005]).
+
+    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
+    optimal matching of :class:`Wasserstein` in linear time. Objects are arrays of k points of d numbers, or pairs
+    ``(points, weights)`` in which a point counts as its weight. The grid is fitted to the training points; points of
+    new objects beyond it are moved to its edge.
 
     Parameters
     ----------
@@ -317,26 +308,12 @@ class PyramidMatch(PointSetMeasure):
     side_ : float
         Side of the finest bins.
 
-    Notes
-    -----
-    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
-    optimal matching of :class:`Wasserstein` in linear time. Objects are arrays of k points of d numbers, or pairs
-    ``(points, weights)`` in which a point counts as its weight. The grid is fitted to the training points; points of
-    new objects beyond it are moved to its edge.
-
-    References
-    ----------
-    K. Grauman and T. Darrell (2007). The pyramid match kernel: efficient learning with sets of features. Journal of
-    Machine Learning Research 8, 725-760.
-
     Examples
     --------
     >>> from similis import PyramidMatch
     >>> sets = [[[0.0, 0.0], [7.9, 7.9]], [[0.5, 0.5], [7.9, 7.9]], [[4.0, 4.0]]]
-    >>> PyramidMatch(n_levels=4).fit(sets).matrix(sets).round(2)
-    array([[1.  , 1.  , 0.18],
-           [1.  , 1.  , 0.18],
-           [0.18, 0.18, 1.  ]])
+    >>> PyramidMatch(n_levels=4).fit(sets).matrix(sets[:1], sets).round(2)
+    array([[1.  , 1.  , 0.18]])
     """
 
     fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
@@ -362,7 +339,7 @@ class PyramidMatch(PointSetMeasure):
 
     encode_together = Measure.encode_together  # the bins are those of the training sets
 
-    def encode(self, objects: list[Any]) -> _Pyramids:
+    def encode(self, objects: list[Any]) -> PointSets:
         """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
         check_is_fitted(self, "side_")
         sets = PointSets.of(objects, self._dimension, mass=False)
@@ -377,32 +354,21 @@ class PyramidMatch(PointSetMeasure):
         bins, counts, of = bins[order], counts[order], of[order]
         first = np.flatnonzero(np.r_[True, (bins[1:] != bins[:-1]) | (of[1:] != of[:-1])])
         starts = np.searchsorted(of[first], np.arange(sets.shape[0] + 1)).astype(np.int64)
-        total = np.add.reduceat(sets.weights, sets.starts[:-1])
-        return _Pyramids(bins[first], np.add.reduceat(counts, first), starts, total, sets.dtype)
+        return PointSets(bins[first], np.add.reduceat(counts, first), starts, sets.dtype)
 
-    def block(self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
-        histograms = A.bins, A.counts, A.starts, B.bins, B.counts, B.starts
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        mirror, out = B is A, np.zeros((*A.shape, *B.shape))
+        histograms = A.points, A.weights, A.starts, B.points, B.weights, B.starts
+        # The self-similarity of a set is the sum of its weights in all bins.
+        own_A, own_B = (np.add.reduceat(S.weights, S.starts[:-1]) for S in (A, B))
 
         def work(rows: slice) -> None:
             _kernels.shared_counts(*histograms, rows.start, rows.stop, mirror, out)
             if self.normalize:
-                # The self-similarity of a set is its total weight, since the sum telescopes.
-                out[rows] /= np.sqrt(np.outer(A.total[rows], B.total))
+                out[rows] /= np.sqrt(np.outer(own_A[rows], own_B))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
         return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(self.result_dtype(A, B), copy=False)
-
-
-@dataclass
-class _Pyramids:
-    """Bins of each set in increasing order, their counts, and the total weight of each set."""
-
-    bins: NDArray[np.int64]
-    counts: Floats
-    starts: NDArray[np.int64]
-    total: Floats
-    dtype: np.dtype[Any]
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:

@@ -112,7 +112,8 @@ class Edit(SequenceMeasure):
         insertions and deletions only.
     normalize : bool or "metric", default=False
         True divides by the largest possible distance of sequences of these lengths. "metric" is
-        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric if d is.
+        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric if d is
+        ([yujian2007]).
     substitution : dict, optional
         Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
@@ -129,19 +130,12 @@ class Edit(SequenceMeasure):
     distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
     'similis[strings]'``).
 
-    References
-    ----------
-    [wagner1974]; L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and
-    Machine Intelligence 29(6), for ``normalize="metric"``.
-
     Examples
     --------
     >>> from similis import Edit
     >>> transitions = {"a": {"g": 0.5}, "g": {"a": 0.5}, "c": {"t": 0.5}, "t": {"c": 0.5}}
-    >>> Edit(substitution=transitions).matrix(["acgt", "gcgt", "cgt"])
-    array([[0. , 0.5, 1. ],
-           [0.5, 0. , 1. ],
-           [1. , 1. , 0. ]])
+    >>> Edit(substitution=transitions).matrix(["acgt"], ["acgt", "gcgt", "cgt"])
+    array([[0. , 0.5, 1. ]])
     """
 
     kind = "dissimilarity"
@@ -283,7 +277,7 @@ class Edit(SequenceMeasure):
         insert, delete, substitute = (float(np.max(cost)) for cost in costs)
         m, n = m[:, None], n[None, :]
         if self.normalize == "metric":
-            # Yujian and Bo (2007), Definition 3 -> 2 d / (a (|x| + |z|) + d)
+            # [yujian2007] Definition 3 -> 2 d / (a (|x| + |z|) + d)
             whole = (max(insert, delete) * (m + n) + block) / 2
         else:
             common = np.minimum(m, n)
@@ -313,24 +307,20 @@ class DTW(PointSetMeasure):
     d(x, z) is the root of the smallest sum of |x_a - z_b|^2 over all paths through both series from start to end, with
     one step forward in x, in z or in both at a time ([sakoe1978]).
 
+    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
+    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
+
     Parameters
     ----------
     window : int, optional
         Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
         0 gives the Euclidean distance of series of equal length. None means no restriction.
 
-    Notes
-    -----
-    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
-    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
-
     Examples
     --------
     >>> from similis import DTW
-    >>> DTW().matrix([[0, 1, 2, 2], [0, 0, 1, 2], [0, 3]]).round(1)
-    array([[0. , 0. , 1.7],
-           [0. , 0. , 1.4],
-           [1.7, 1.4, 0. ]])
+    >>> DTW().matrix([[0, 1, 2, 2]], [[0, 0, 1, 2], [0, 3]]).round(1)
+    array([[0. , 1.7]])
     """
 
     kind = "dissimilarity"

@@ -114,7 +114,13 @@ class FromMatrix(Measure):
         n = self._stored().shape[0]
         if self.ids is None:
             return _row_numbers(objects, n)
-        places = self._places(n)
+        ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
+        places = {name: place for place, name in enumerate(ids)}
+        if len(ids) != n:
+            raise ProximityError(f"ids must hold one id for each of the {n} objects of S. Got {len(ids)} ids.")
+        if len(places) < n:
+            twice = next(name for place, name in enumerate(ids) if places[name] != place)
+            raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
         positions = [places.get(name, -1) for name in objects.tolist()]
         if -1 in positions:
             row = positions.index(-1)
@@ -150,17 +156,6 @@ class FromMatrix(Measure):
         if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
             raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
-
-    def _places(self, n: int) -> dict[Any, int]:
-        """Return the position of each id."""
-        ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
-        places = {name: place for place, name in enumerate(ids)}
-        if len(ids) != n:
-            raise ProximityError(f"ids must hold one id for each of the {n} objects of S. Got {len(ids)} ids.")
-        if len(places) < len(ids):
-            twice = next(name for place, name in enumerate(ids) if places[name] != place)
-            raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
-        return places
 
     def __sklearn_clone__(self) -> FromMatrix:
         # The default clone would copy S.

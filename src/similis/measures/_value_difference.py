@@ -102,12 +102,6 @@ class ValueTables(FittedArrays):
             tables.append(T if known.all() else np.pad(T, (0, 1)))
         return cls(codebook, kinds, *_grouped(tables))
 
-    def largest_between(self, A: TwoWayArray) -> float:
-        """Return the largest dissimilarity of two encoded objects, computed strip by strip."""
-        rows = np.unique(A.rows, axis=0)
-        strips = range(0, len(rows), STRIP)
-        return max(float(self.compare(both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])).max()) for i in strips)
-
     @property
     def largest(self) -> float:
         """Upper bound of the dissimilarity of any two objects."""
@@ -173,8 +167,6 @@ class VDM(CategoricalMeasure):
 
     Attributes
     ----------
-    classes_ : ndarray
-        Class labels.
     max_ : float
         d_max; only with `similarity`.
 
@@ -192,10 +184,8 @@ class VDM(CategoricalMeasure):
     --------
     >>> from similis import VDM
     >>> votes, party = [["y", "n"], ["y", "y"], ["n", "y"]], ["dem", "dem", "rep"]
-    >>> VDM().fit(votes, party).matrix(votes)
-    array([[0. , 0.5, 2.5],
-           [0.5, 0. , 2. ],
-           [2.5, 2. , 0. ]])
+    >>> VDM().fit(votes, party).matrix(votes[:1], votes)
+    array([[0. , 0.5, 2.5]])
     """
 
     fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
@@ -222,11 +212,15 @@ class VDM(CategoricalMeasure):
 
     def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
-        self._tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
-        self.domain_ = (0.0, self._tables.largest)
+        tables = self._tables = ValueTables.learn(
+            objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen
+        )
+        self.domain_ = (0.0, tables.largest)
         if self.similarity:
-            self.max_ = self._tables.largest_between(self._tables.encode(objects)) or 1.0
-            self.domain_ = (1 - self._tables.largest / self.max_, 1.0)
+            rows = np.unique(tables.encode(objects).rows, axis=0)
+            pairs = ((both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])) for i in range(0, len(rows), STRIP))
+            self.max_ = max(float(tables.compare(A, B).max()) for A, B in pairs) or 1.0
+            self.domain_ = (1 - tables.largest / self.max_, 1.0)
 
     def encode(self, objects: Array) -> TwoWayArray:
         check_is_fitted(self)
@@ -289,10 +283,8 @@ class HVDM(CategoricalMeasure):
     --------
     >>> from similis import HVDM
     >>> rows, y = [["red", 1.0], ["red", 3.0], ["blue", 1.0]], [0, 0, 1]
-    >>> HVDM().fit(rows, y).matrix(rows).round(3)
-    array([[0.   , 0.53 , 1.414],
-           [0.53 , 0.   , 1.51 ],
-           [1.414, 1.51 , 0.   ]])
+    >>> HVDM().fit(rows, y).matrix(rows[:1], rows).round(3)
+    array([[0.   , 0.53 , 1.414]])
     """
 
     fitted_arrays = {
