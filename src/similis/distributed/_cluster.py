@@ -44,14 +44,6 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
         Worker processes of a local cluster, one thread each; the number of cores by default.
     timeout : float, default=5.0
         Seconds to wait for the scheduler.
-
-    Examples
-    --------
-    >>> from similis.distributed import connect
-    >>> connect("tcp://127.0.0.1:1", timeout=1)  # doctest: +SKIP
-    Traceback (most recent call last):
-    ...
-    similis.exceptions.ProximityError: There is no Dask scheduler at tcp://127.0.0.1:1. Start one ...
     """
     distributed = require_package("distributed", extra="dask", who="A cluster")
     if address is None:

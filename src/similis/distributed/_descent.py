@@ -108,11 +108,11 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
 
 
 def descend(
-    lists: Lists, both: Callable[[Any, Any], Any], *, max_iter: int, tol: float, rng: np.random.RandomState
+    lists: Lists, compare: Callable[[Any, Any], int], *, max_iter: int, tol: float, rng: np.random.RandomState
 ) -> int:
     """Compare neighbors of neighbors until fewer than the fraction `tol` of all entries change; return the rounds.
 
-    ``both(i, j)`` returns the scores of j for i and of i for j.
+    ``compare(i, j)`` enters objects i and j into each other's lists and returns the number of insertions.
     """
     n, K = lists.indices.shape
     c = min(K, 10)
@@ -127,9 +127,7 @@ def descend(
             m = _kernels.candidate_pairs(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
             key = np.sort(left[:m].astype(np.int64) * n + right[:m])  # np.unique hashes, which takes ten times as long
             key = key[np.r_[True, key[1:] != key[:-1]]] if m else key
-            i, j = key // n, key % n
-            there, back = both(i, j)
-            n_changed += lists.push(i, j, there) + lists.push(j, i, back)
+            n_changed += compare(key // n, key % n)
         if n_changed <= tol * n * K:
             return rounds
     return max_iter

@@ -210,24 +210,23 @@ class NeighborIndex(FittedArrays, BaseEstimator):
                 return self._scores(self.objects_, i, j)
             return self._sign * cluster(i, j)
 
-        def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        def compare(i: Any, j: Any) -> int:
             there = pairs(i, j)
-            return there, there if self.measure_.symmetric else pairs(j, i)
+            back = there if self.measure_.symmetric else pairs(j, i)
+            return lists.push(i, j, there) + lists.push(j, i, back)
 
         for _ in range(self.n_trees):
             tree = grow_tree(n, pairs, max(16, lists.indices.shape[1]), rng)
             self._trees.append(tree)
             for i, j in _in_chunks(*tree.leaf_pairs()):
-                there, back = both(i, j)
-                lists.push(i, j, there)
-                lists.push(j, i, back)
+                compare(i, j)
         if n > 1 and (not self.n_trees or (lists.indices < 0).any()):  # entries that the trees have not filled
             rows, _ = np.nonzero(lists.indices < 0)
             others = (rows + 1 + rng.randint(n - 1, size=len(rows))) % n
             for i, j in _in_chunks(rows, others):
                 lists.push(i, j, pairs(i, j))
         if n > 2:
-            self.n_iter_ = descend(lists, both, max_iter=self.max_iter, tol=self.tol, rng=rng)
+            self.n_iter_ = descend(lists, compare, max_iter=self.max_iter, tol=self.tol, rng=rng)
 
     def _fit_pynndescent(self, lists: Lists, rng: np.random.RandomState) -> None:
         """Build the graph by PyNNDescent, with proximities of the measure."""

@@ -90,8 +90,6 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         The method, fitted on the landmarks; of a search, the best one.
     best_params_ : dict
         Parameters that a search has chosen.
-    n_features_in_ : int
-        Number of training objects; only if the method reads proximities.
 
     See Also
     --------

@@ -114,8 +114,7 @@ class WeisfeilerLehman(Measure):
         """Nothing to verify: plain Python reads the nodes and edges and checks every index."""
 
     def learn(self, objects: list[Graph], y: Any) -> None:
-        self._labels = self._no_labels()
-        self._labels.learn([objects], self.edge_labels)
+        self._labels, _ = _Labels.of([objects], self.n_iter, self.edge_labels)
 
     def encode(self, objects: list[Graph]) -> _Counts:
         known = self._labels
@@ -125,11 +124,8 @@ class WeisfeilerLehman(Measure):
 
     def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
         # Two new graphs may share a neighborhood that no training graph has, so use the labels of the given graphs.
-        labels = self._no_labels()
-        return [labels.count(counters) for counters in labels.learn(collections, self.edge_labels)]
-
-    def _no_labels(self) -> _Labels:
-        return _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
+        labels, described = _Labels.of(collections, self.n_iter, self.edge_labels)
+        return [labels.count(counters) for counters in described]
 
     def block(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
@@ -156,10 +152,15 @@ class _Labels(FittedArrays):
             verify_numbering(rounds, size, "labels of WeisfeilerLehman")
         verify_numbering(self.edges, len(self.edges), "edge labels of WeisfeilerLehman")
 
-    def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
-        counters = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
-        self.sizes = [len(table) for table in self.rounds]
-        return counters
+    @classmethod
+    def of(
+        cls, collections: Sequence[list[Graph]], n_iter: int, edge_labels: bool
+    ) -> tuple[_Labels, list[list[list[Counter[int]]]]]:
+        """Number the labels of graphs; return also their counts in each graph and round."""
+        rounds: list[dict[Any, int]] = [{} for _ in range(n_iter + 1)]
+        edges: dict[Any, int] = {}
+        counters = [_describe(graphs, rounds, edges if edge_labels else None) for graphs in collections]
+        return cls(rounds, edges, [len(table) for table in rounds]), counters
 
     def count(self, described: list[list[Counter[int]]]) -> _Counts:
         """Count the stored labels, one column each, and compute the self-similarity of each graph."""

@@ -156,7 +156,7 @@ class Resnik(Measure):
                 raise ProximityError(f"Resnik needs concepts of its taxonomy. Object {i} holds {unknown[:40]}.")
         return objects
 
-    def learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: list[frozenset[Any]], y: Any) -> None:
         occurrences: list[tuple[frozenset[Any], Any]] = [(concepts, 1) for concepts in objects]
         if self.counts is not None:
             occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]

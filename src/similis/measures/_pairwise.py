@@ -105,8 +105,6 @@ class Pairwise(MeasuringTransformer):
         The fitted measure.
     objects_ : array or list
         The training objects, in the order of the columns.
-    n_features_in_, feature_names_in_
-        Number and names of the columns, if the objects are rows of a table (with names).
 
     See Also
     --------

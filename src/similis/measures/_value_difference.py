@@ -118,11 +118,12 @@ class ValueTables(FittedArrays):
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         operands = A.rows, B.columns, self.table, self.offsets, self.widths
-
-        def work(rows: slice) -> None:
-            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
-
-        for_each_strip(work, len(out), n_jobs, tick)
+        for_each_strip(
+            lambda rows: _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out),
+            len(out),
+            n_jobs,
+            tick,
+        )
         return out
 
 
@@ -212,9 +213,8 @@ class VDM(CategoricalMeasure):
 
     def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
-        tables = self._tables = ValueTables.learn(
-            objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen
-        )
+        tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
+        self._tables = tables
         self.domain_ = (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
@@ -313,19 +313,17 @@ class HVDM(CategoricalMeasure):
     @validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         objects = self.check_objects(X, reset=True)
-        self.categorical_ = self._which_categorical(X, objects)
-        if self.categorical_.any():
+        mask = self.categorical_ = self._which_categorical(X, objects)
+        if mask.any():
             self.classes_, codes = check_labels(y, len(objects), who="HVDM with categorical columns", min_classes=1)
-            self._tables = ValueTables.learn(
-                objects[:, self.categorical_], codes, len(self.classes_), 2.0, self.smoothing, self.unseen
-            )
+            n_classes = len(self.classes_)
+            self._tables = ValueTables.learn(objects[:, mask], codes, n_classes, 2.0, self.smoothing, self.unseen)
         numbers = np.ma.masked_invalid(self._numbers(objects))
         if np.ma.filled(np.abs(numbers), 0.0).max(initial=0.0) > 1e140:
             raise ProximityError("HVDM needs numbers below 1e140, whose squares do not overflow. Divide by a constant.")
         self.mean_ = np.ma.filled(numbers.mean(axis=0), 0.0)
         self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
-        highest = np.sqrt(self._tables.largest) if self.categorical_.all() else np.inf
-        self.domain_ = (0.0, float(highest))
+        self.domain_ = (0.0, float(np.sqrt(self._tables.largest)) if mask.all() else np.inf)
         return self
 
     def encode(self, objects: Array) -> _Mixed:
