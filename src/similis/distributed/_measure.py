@@ -128,7 +128,11 @@ def measure_to_disk(
 
     store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record(store)
-    identity = _identity(measure, fitted, objects, y, symmetrize, asked)
+    # Hash of what determines the matrix, without the objects unless the measure learns from them.
+    learned = None
+    if type(fitted).learn is not Measure.learn:
+        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
+    identity = str(joblib.hash([_hashable(measure), symmetrize, asked.str, n, learned]))
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
     if _is_finished(store, fingerprint, card, overwrite):
         store.tidy()
@@ -273,14 +277,6 @@ def _measure_missing(
             f"Block {tile.number} of {len(tiles)}: {type(job.measure).__name__} rejects {rejected[rejection.alone]}: "
             f"{rejection.reason}. {len(record.done)} blocks are kept; fix it and run again, or use refused='missing'."
         )
-
-
-def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
-    """Hash of what determines a matrix, without the objects unless the measure learns from them."""
-    learned = None
-    if type(fitted).learn is not Measure.learn:
-        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
-    return str(joblib.hash([_hashable(measure), symmetrize, dtype.str, count_objects(objects), learned]))
 
 
 def _hashable(value: Any) -> Any:

@@ -28,6 +28,11 @@ class _LeftAndRight(TwoWayArray):
 class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
+    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
+    set to itself is its size, so that it differs between objects; normalized similarities of sets are
+    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
+
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
@@ -41,13 +46,6 @@ class Counting(CategoricalMeasure):
     ----------
     domain_ : ndarray of shape (d + 1,)
         0, 1, ..., d for d features; for sets d is the size of the largest training set.
-
-    Notes
-    -----
-    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
-    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
-    set to itself is its size, so that it differs between objects; normalized similarities of sets are
-    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Examples
     --------

@@ -219,6 +219,13 @@ class ResidualEntropy(Measure):
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
     training object and H its entropy given that it has the features.
 
+    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
+    of other values (a feature is a value in its column). `fit` determines whether rows are binary.
+
+    The distribution of R is the empirical one. If no training object has all the features, the entropy is 0; the paper
+    does not define this case, nor how numbers become features. An object need not be most similar to itself, since a
+    condition can raise an entropy.
+
     Parameters
     ----------
     n_bins : int or None, default=None
@@ -237,15 +244,6 @@ class ResidualEntropy(Measure):
     --------
     Lin : assumes independent features.
     TverskyContrast : the underlying model, [cazzanti2007] Eq. (2.1).
-
-    Notes
-    -----
-    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
-    of other values (a feature is a value in its column). `fit` determines whether rows are binary.
-
-    The distribution of R is the empirical one. If no training object has all the features, the entropy is 0; the paper
-    does not define this case, nor how numbers become features. An object need not be most similar to itself, since a
-    condition can raise an entropy.
 
     Examples
     --------

@@ -156,6 +156,12 @@ class Wasserstein(PointSetMeasure):
     d(x, z) = (min sum_ij f_ij m(x_i, z_j)^p)^(1/p) over flows f >= 0 from the weights of the x_i to the weights of the
     z_j, which sum to one in each set.
 
+    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
+    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored.
+    [qiao2013] sec. 5.2 uses this distance, of [rubner2000], for color signatures of images. The network simplex method
+    ([ahuja1993] ch. 11) solves the transport problems to 1e-13 of the largest cost; if it cycles, POT is used (``pip
+    install 'similis[transport]'``).
+
     Parameters
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
@@ -166,13 +172,6 @@ class Wasserstein(PointSetMeasure):
     See Also
     --------
     IRM, PyramidMatch
-
-    Notes
-    -----
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
-    of numbers is a set of points on a line. Weights are scaled to sum to one. [qiao2013] sec. 5.2 uses this distance,
-    of [rubner2000], for color signatures of images. The network simplex method ([ahuja1993] ch. 11) solves the
-    transport problems to 1e-13 of the largest cost; if it cycles, POT is used (``pip install 'similis[transport]'``).
 
     Examples
     --------

@@ -31,7 +31,14 @@ class SequenceMeasure(Measure):
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[Any]:
-        return read_sequences(X, type(self).__name__)
+        """Validate sequences; return a list of texts if all symbols are characters, else of tuples of symbols."""
+        who, X = type(self).__name__, X.to_numpy() if hasattr(X, "to_numpy") else X
+        if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+            X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
+        sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
+        if all(isinstance(s, str) or UNKNOWN not in map(_character, s) for s in sequences):
+            return ["".join(s) for s in sequences]
+        return sequences
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -67,17 +74,6 @@ class Spelling:
         return _character(symbol) if self.symbols is None else self.symbols.get(symbol)
 
 
-def read_sequences(X: Any, who: str) -> list[Any]:
-    """Validate sequences; return a list of texts if all symbols are characters, else of tuples of symbols."""
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
-        X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
-    sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
-    if all(isinstance(s, str) or UNKNOWN not in map(_character, s) for s in sequences):
-        return ["".join(s) for s in sequences]
-    return sequences
-
-
 def _character(symbol: Any) -> str:
     return symbol if isinstance(symbol, str) and len(symbol) == 1 else UNKNOWN
 
@@ -105,6 +101,11 @@ WORD = 64  # symbols that rapidfuzz packs into one machine word
 class Edit(SequenceMeasure):
     """Edit distance: the smallest cost of turning x into z by inserting, deleting and substituting symbols.
 
+    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
+    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). The
+    distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
+    'similis[strings]'``).
+
     Parameters
     ----------
     weights : tuple of three numbers, default=(1, 1, 1)
@@ -112,8 +113,7 @@ class Edit(SequenceMeasure):
         insertions and deletions only.
     normalize : bool or "metric", default=False
         True divides by the largest possible distance of sequences of these lengths. "metric" is
-        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric if d is
-        ([yujian2007]).
+        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion ([yujian2007]), a metric if d is.
     substitution : dict, optional
         Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
@@ -122,13 +122,6 @@ class Edit(SequenceMeasure):
     See Also
     --------
     Alignment : the best score instead of the smallest cost, with affine costs of gaps.
-
-    Notes
-    -----
-    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
-    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). The
-    distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
-    'similis[strings]'``).
 
     Examples
     --------

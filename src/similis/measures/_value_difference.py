@@ -153,6 +153,10 @@ class VDM(CategoricalMeasure):
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
     estimated from the training objects.
 
+    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
+    classifier)``. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
+    classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
+
     Parameters
     ----------
     q : float, default=2.0
@@ -168,18 +172,14 @@ class VDM(CategoricalMeasure):
 
     Attributes
     ----------
+    classes_ : ndarray
+        Class labels.
     max_ : float
         d_max; only with `similarity`.
 
     See Also
     --------
     HVDM, Counting
-
-    Notes
-    -----
-    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
-    classifier)``. Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two classes and changes
-    no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Examples
     --------
@@ -255,6 +255,11 @@ class HVDM(CategoricalMeasure):
     d(x, z)^2 = sum over categorical i of sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^2
     + sum over numeric i of ((x[i] - z[i]) / (4 sigma_i))^2, sigma_i the standard deviation in training.
 
+    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
+    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
+    another missing number, and a missing category is a separate category. A numeric column that is constant in training
+    adds nothing.
+
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
@@ -271,13 +276,6 @@ class HVDM(CategoricalMeasure):
         Mean and 4 sigma_i of each numeric column.
     classes_ : ndarray
         Class labels; only with categorical columns.
-
-    Notes
-    -----
-    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
-    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
-    another missing number, and a missing category is a separate category. A numeric column that is constant in training
-    adds nothing.
 
     Examples
     --------
