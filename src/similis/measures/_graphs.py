@@ -18,6 +18,8 @@ from similis.measures._vectors import sparse_products
 
 # Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
+# Histograms of the labels of each graph and round.
+Histograms = list[list[Counter[int]]]
 
 
 def _as_graph(x: Any, i: int) -> Graph:
@@ -153,16 +155,14 @@ class _Labels(FittedArrays):
         verify_numbering(self.edges, len(self.edges), "edge labels of WeisfeilerLehman")
 
     @classmethod
-    def of(
-        cls, collections: Sequence[list[Graph]], n_iter: int, edge_labels: bool
-    ) -> tuple[_Labels, list[list[list[Counter[int]]]]]:
+    def of(cls, collections: Sequence[list[Graph]], n_iter: int, edge_labels: bool) -> tuple[_Labels, list[Histograms]]:
         """Number the labels of graphs; return also their counts in each graph and round."""
         rounds: list[dict[Any, int]] = [{} for _ in range(n_iter + 1)]
         edges: dict[Any, int] = {}
         counters = [_describe(graphs, rounds, edges if edge_labels else None) for graphs in collections]
         return cls(rounds, edges, [len(table) for table in rounds]), counters
 
-    def count(self, described: list[list[Counter[int]]]) -> _Counts:
+    def count(self, described: Histograms) -> _Counts:
         """Count the stored labels, one column each, and compute the self-similarity of each graph."""
         firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
         known = [
@@ -183,15 +183,13 @@ class _Labels(FittedArrays):
 
 @dataclass
 class _Counts:
-    """Counts of the known labels, and the self-similarity of each graph."""
+    """Histograms of the known labels, and the self-similarity of each graph."""
 
     counts: Any
     own: Floats
 
 
-def _describe(
-    graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
-) -> list[list[Counter[int]]]:
+def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> Histograms:
     """Count the labels of each graph and round; new descriptions get the next number."""
     counters = []
     for i, graph in enumerate(graphs):
