@@ -18,7 +18,7 @@ from similis.measures._vectors import sparse_products
 
 # Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
-# Histograms of the labels of each graph and round.
+# Counts of the labels of each graph in each round.
 Histograms = list[list[Counter[int]]]
 
 
@@ -183,7 +183,7 @@ class _Labels(FittedArrays):
 
 @dataclass
 class _Counts:
-    """Histograms of the known labels, and the self-similarity of each graph."""
+    """Counts of the known labels, and the self-similarity of each graph."""
 
     counts: Any
     own: Floats
