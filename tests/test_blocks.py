@@ -14,7 +14,7 @@ import pytest
 
 from similis import VDM, Counting, FromFunction, Pairwise, TverskyContrast, read_proximity, write_proximity
 from similis.distributed import measure_to_disk
-from similis.distributed._tiles import Plan, tile_size
+from similis.distributed._measure import Plan, tile_size
 from similis.exceptions import ProximityError
 from similis.io import BlockFile
 

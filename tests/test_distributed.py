@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from similis import SDA, Counting, FromFunction, MaxSim, NearestCentroid, Pairwise, SimilarityKNN, write_proximity
 from similis.distributed import cluster_jobs, connect, measure_to_disk, predict_blocks
-from similis.distributed._tiles import Plan
+from similis.distributed._measure import Plan
 from similis.exceptions import ProximityError
 
 

@@ -1,8 +1,7 @@
 """Dask clusters: connection, blocks and rows as tasks, and joblib calls.
 
 No input of a task lives on one worker only: objects, measure and model are results of tasks, which the scheduler
-recomputes when the worker that held them is lost. A block that was being measured there is started again. A lost
-scheduler, and a cluster that has no workers for :data:`NO_WORKERS` seconds, is a :class:`ClusterError`.
+recomputes when the worker that held them is lost.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +22,6 @@ from numpy.typing import NDArray
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
 from similis.base import take_objects
-from similis.distributed._tiles import Plan, Rejection, Tile, TileJob
 from similis.exceptions import ClusterError, ProximityError
 from similis.measures import Measure
 
@@ -36,7 +33,7 @@ _ANSWER = 30.0  # seconds to wait for an answer of the scheduler
 
 
 def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 5.0) -> Any:
-    """Connect to a Dask cluster, or start worker processes on this machine.
+    """Connect to a Dask cluster, or start worker processes on this machine; the client is a context manager.
 
     Parameters
     ----------
@@ -47,24 +44,6 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
         Worker processes of a local cluster, one thread each; the number of cores by default.
     timeout : float, default=5.0
         Seconds to wait for the scheduler.
-
-    Returns
-    -------
-    distributed.Client
-        A context manager.
-
-    Raises
-    ------
-    ProximityError
-        If no scheduler answers.
-
-    Examples
-    --------
-    >>> from similis.distributed import connect
-    >>> connect("tcp://127.0.0.1:1", timeout=1)  # doctest: +SKIP
-    Traceback (most recent call last):
-    ...
-    similis.exceptions.ProximityError: There is no Dask scheduler at tcp://127.0.0.1:1. Start one ...
     """
     distributed = require_package("distributed", extra="dask", who="A cluster")
     if address is None:
@@ -147,15 +126,13 @@ class _Workers:
 def cluster_jobs(client: Any) -> Iterator[None]:
     """Run joblib's process tasks on a cluster: studies, searches, cross-validation.
 
+    A :class:`~similis.exceptions.ClusterError` is raised if the scheduler is lost, or the cluster has no workers for a
+    minute. A study with a journal resumes.
+
     Parameters
     ----------
     client : distributed.Client
         From :func:`connect`. It is closed if the cluster is left without workers.
-
-    Raises
-    ------
-    ClusterError
-        If the scheduler is lost, or the cluster has no workers for a minute. A study with a journal resumes.
 
     Examples
     --------
@@ -201,20 +178,6 @@ def hold(value: Any, client: Any) -> Any:
     return client.submit(lambda: value, pure=False)
 
 
-def run_tiles(
-    job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
-) -> Iterator[tuple[Tile, Rejection | None]]:
-    """Measure and write blocks on a cluster; yields them in the order in which they are finished."""
-    shared = hold(job, client)
-    part = cache(lambda number: hold(objects[plan.parts[number]], client))
-
-    def task(tile: Tile) -> Any:
-        row, column = plan.parts_of(tile)
-        return TileJob.run, shared, tile, part(row), None if tile.diagonal else part(column)
-
-    return run_unordered(task, todo, client)
-
-
 def run_unordered(task: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
     """Run tasks on a cluster, a few per thread at a time, and yield (item, result) as they are finished.
 
@@ -246,22 +209,19 @@ FEW_PAIRS = 2**10  # fewer pairs are measured locally
 _MOST = 2**18  # pairs per task: two megabytes of indices
 
 
-class ClusterPairs:
-    """Measure index pairs on the workers of a Dask cluster, to which the objects are sent once."""
+def pairs_on_cluster(measure: Measure, objects: Any, client: Any) -> Callable[[Any, Any], NDArray[Any]]:
+    """Return a function that measures index pairs on the workers, to which the objects are sent once."""
+    shared = _measure_pairs, hold(measure, client), hold(objects, client)
+    with _cluster_errors():
+        threads = max(1, _Workers(client).count())
 
-    def __init__(self, measure: Measure, objects: Any, client: Any) -> None:
-        self._client = client
-        self._measure, self._objects = hold(measure, client), hold(objects, client)
-        with _cluster_errors():
-            self._threads = max(1, _Workers(client).count())
-
-    def __call__(self, i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:
-        """Proximities of objects i to objects j, in their order."""
-        tasks = max(-(-len(i) // _MOST), min(2 * self._threads, len(i) // FEW_PAIRS))
+    def pairs(i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:
+        tasks = max(-(-len(i) // _MOST), min(2 * threads, len(i) // FEW_PAIRS))
         parts = list(zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j))))
-        shared = _measure_pairs, self._measure, self._objects
-        found = dict(run_unordered(lambda number: (*shared, *parts[number]), range(tasks), self._client))
+        found = dict(run_unordered(lambda number: (*shared, *parts[number]), range(tasks), client))
         return np.concatenate([found[number] for number in range(tasks)])
+
+    return pairs
 
 
 def _measure_pairs(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:

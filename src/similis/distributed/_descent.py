@@ -1,13 +1,8 @@
-"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent).
+"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent, [dong2011]).
 
 Pivot trees give each object its first neighbors: a node draws two of its objects as pivots and divides the others by
 the nearer pivot, until few objects are left; all pairs of such a leaf are compared. Then the neighbors of each object
 are compared with each other, round after round, until few lists change. Only proximities of index pairs are needed.
-
-References
-----------
-W. Dong, C. Moses and K. Li (2011). Efficient k-nearest neighbor graph construction for generic similarity measures.
-WWW 2011.
 """
 
 from __future__ import annotations
@@ -113,11 +108,11 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
 
 
 def descend(
-    lists: Lists, both: Callable[[Any, Any], Any], *, max_iter: int, tol: float, rng: np.random.RandomState
+    lists: Lists, compare: Callable[[Any, Any], int], *, max_iter: int, tol: float, rng: np.random.RandomState
 ) -> int:
     """Compare neighbors of neighbors until fewer than the fraction `tol` of all entries change; return the rounds.
 
-    ``both(i, j)`` returns the scores of j for i and of i for j.
+    ``compare(i, j)`` enters objects i and j into each other's lists and returns the number of insertions.
     """
     n, K = lists.indices.shape
     c = min(K, 10)
@@ -132,9 +127,7 @@ def descend(
             m = _kernels.candidate_pairs(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
             key = np.sort(left[:m].astype(np.int64) * n + right[:m])  # np.unique hashes, which takes ten times as long
             key = key[np.r_[True, key[1:] != key[:-1]]] if m else key
-            i, j = key // n, key % n
-            there, back = both(i, j)
-            n_changed += lists.push(i, j, there) + lists.push(j, i, back)
+            n_changed += compare(key // n, key % n)
         if n_changed <= tol * n * K:
             return rounds
     return max_iter

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -21,12 +24,14 @@ from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import track, warn_user
 from similis._utils.moved import name_in_files, params_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
-from similis.distributed._cluster import run_tiles
+from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._record import Record
-from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
 from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
+
+SMALLEST, LARGEST = 64, 4096
+SECONDS = 1.0  # of work per block: a hundred times a scheduler's overhead per task; a kill loses that much
 
 
 @validated_function(
@@ -59,6 +64,9 @@ def measure_to_disk(
 ) -> Proximity:
     """Measure all pairs of objects, block by block, into a file; resume an interrupted run.
 
+    Returns the matrix, left on disk. A complete file of the same matrix is checked against the digest in its card and
+    returned.
+
     Parameters
     ----------
     path : str or path-like
@@ -90,22 +98,11 @@ def measure_to_disk(
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
-    Returns
-    -------
-    Proximity
-        The matrix, left on disk.
-
-    Raises
-    ------
-    ProximityError
-        If the file holds another matrix, the disk is full, or the measure rejects an object; finished blocks are kept.
-
     Notes
     -----
-    A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
-    Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
-
-    A complete file of the same matrix is checked against the digest in its card and returned.
+    Finished blocks are kept if the disk is full or the measure rejects an object. A symmetric measure costs n (n + 1) /
+    2 comparisons, each written twice; of an asymmetric one nothing is mirrored. Memory: the objects, and one block of
+    `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
     Examples
     --------
@@ -131,7 +128,11 @@ def measure_to_disk(
 
     store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record(store)
-    identity = _identity(measure, fitted, objects, y, symmetrize, asked)
+    # Hash of what determines the matrix, without the objects unless the measure learns from them.
+    learned = None
+    if type(fitted).learn is not Measure.learn:
+        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
+    identity = str(joblib.hash([_hashable(measure), symmetrize, asked.str, n, learned]))
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
     if _is_finished(store, fingerprint, card, overwrite):
         store.tidy()
@@ -214,24 +215,22 @@ def _is_finished(store: BlockFile, fingerprint: str, card: dict[str, Any], overw
 
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
     """Resume a journal of the same matrix; start a new one if there is none or it may be replaced."""
-    if record.head.get("fingerprint") == head["fingerprint"] and job.store.is_whole():
-        record.start(head)
-        return
-    if record.head and not overwrite and job.store.is_whole():
+    again: set[int] = set()
+    same = record.head.get("fingerprint") == head["fingerprint"]
+    if not record.head or not job.store.is_whole() or (overwrite and not same):
+        record.clear()  # first, so that the old journal never describes the new matrix
+        job.store.create()
+    elif not same:
         changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
         fixable = {part for parts in record.refused.values() for part in parts}  # only these may have changed
-        same = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
-        if not (same and changed <= fixable):
+        fixed = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
+        if not (fixed and changed <= fixable):
             raise ProximityError(
                 f"{short_path(job.store.part)} was started for other objects, another measure or another type. Remove "
                 "it, name another file, or use overwrite."
             )
         again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
-        record.start(head, again)
-        return
-    record.clear()  # first, so that the old journal never describes the new matrix
-    job.store.create()
-    record.start(head)
+    record.start(head, again)
 
 
 def _measure_missing(
@@ -246,7 +245,14 @@ def _measure_missing(
             parts = ((tile, objects[tile.rows], None if tile.diagonal else objects[tile.columns]) for tile in todo)
             results: Any = ((tile, job.run(tile, left, right)) for tile, left, right in parts)
         else:
-            results = run_tiles(job, todo, plan, objects, client)
+            shared = hold(job, client)
+            part = cache(lambda number: hold(objects[plan.parts[number]], client))
+
+            def task(tile: Tile) -> Any:
+                row, column = plan.parts_of(tile)
+                return TileJob.run, shared, tile, part(row), None if tile.diagonal else part(column)
+
+            results = run_unordered(task, todo, client)
         for tile, rejection in track(results, total=len(todo), description="measuring blocks", enabled=progress):
             row, column = plan.parts_of(tile)
             to_fix = {"row": (row,), "column": (column,), "pair": (row, column)}  # parts of the objects
@@ -261,27 +267,16 @@ def _measure_missing(
     finally:
         record.flush()
     if first is not None:
-        raise ProximityError(_rejection_message(*first, job.measure, names, len(record.done), len(tiles)))
-
-
-def _rejection_message(tile: Tile, rejection: Rejection, measure: Measure, names: Any, kept: int, total: int) -> str:
-    def name(i: int) -> str:
-        return f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
-
-    row, column = name(tile.rows.start + rejection.row), name(tile.columns.start + rejection.column)
-    names_of = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
-    return (
-        f"Block {tile.number} of {total}: {type(measure).__name__} rejects {names_of[rejection.alone]}: "
-        f"{rejection.reason}. {kept} blocks are kept; fix it and run again, or use refused='missing'."
-    )
-
-
-def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
-    """Hash of what determines a matrix, without the objects unless the measure learns from them."""
-    learned = None
-    if type(fitted).learn is not Measure.learn:
-        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
-    return str(joblib.hash([_hashable(measure), symmetrize, dtype.str, count_objects(objects), learned]))
+        tile, rejection = first
+        x, z = (
+            f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
+            for i in (tile.rows.start + rejection.row, tile.columns.start + rejection.column)
+        )
+        rejected = {"row": f"object {x}", "column": f"object {z}", "pair": f"the pair ({x}; {z})"}
+        raise ProximityError(
+            f"Block {tile.number} of {len(tiles)}: {type(job.measure).__name__} rejects {rejected[rejection.alone]}: "
+            f"{rejection.reason}. {len(record.done)} blocks are kept; fix it and run again, or use refused='missing'."
+        )
 
 
 def _hashable(value: Any) -> Any:
@@ -304,3 +299,144 @@ def _hashable(value: Any) -> Any:
 
 def _parts_hashes(objects: Any, n: int, size: int) -> list[str]:
     return [str(joblib.hash(objects[first : first + size])) for first in range(0, n, size)]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One block: its rows, its columns and its number in the plan."""
+
+    number: int
+    rows: slice
+    columns: slice
+
+    @property
+    def diagonal(self) -> bool:
+        """True if rows and columns are the same objects."""
+        return self.rows == self.columns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Division of a square matrix into square blocks, row by row; with `half` only those on and above the diagonal."""
+
+    n: int
+    size: int
+    half: bool
+
+    @property
+    def parts(self) -> list[slice]:
+        """Objects of each row (or column) of blocks."""
+        return [slice(a, min(a + self.size, self.n)) for a in range(0, self.n, self.size)]
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """All blocks in the order in which they are measured."""
+        parts = self.parts
+        pairs = ((a, b) for i, a in enumerate(parts) for b in (parts[i:] if self.half else parts))
+        return [Tile(number, a, b) for number, (a, b) in enumerate(pairs)]
+
+    def parts_of(self, tile: Tile) -> tuple[int, int]:
+        """Numbers of the two parts whose pairs a block holds."""
+        return tile.rows.start // self.size, tile.columns.start // self.size
+
+
+def tile_size(measure_some: Callable[[int], object], n: int, seconds: float = SECONDS) -> int:
+    """Find a block size that takes about `seconds`; `measure_some(k)` measures the first k objects."""
+    per_pair = 0.0
+    measure_some(min(n, 2))  # compiles and loads
+    for k in (4, 32, 256):
+        start = time.perf_counter()
+        measure_some(min(n, k))
+        elapsed = time.perf_counter() - start
+        per_pair = elapsed / min(n, k) ** 2
+        if elapsed > 0.1 * seconds:
+            break
+    size = math.isqrt(int(seconds / max(per_pair, 1e-12)))
+    size = max(SMALLEST, min(LARGEST, size))
+    return min(n, size - size % SMALLEST)
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Pair that the measure rejects, by its position in the block, with the reason."""
+
+    row: int
+    column: int
+    alone: str  # "row" or "column" if that object is rejected by itself, else "pair"
+    reason: str
+
+
+@dataclass(frozen=True)
+class TileJob:
+    """Task that all blocks share: the fitted measure, the file, and whether blocks are mirrored."""
+
+    measure: Measure
+    store: BlockFile
+    symmetrize: bool
+    missing: bool
+    n_jobs: int | None = None
+
+    @property
+    def half(self) -> bool:
+        """True if blocks below the diagonal are mirror images of those above."""
+        return self.measure.symmetric or self.symmetrize
+
+    def run(self, tile: Tile, left: Any, right: Any = None) -> Rejection | None:
+        """Measure and write a block; `right` is None if objects are measured against themselves."""
+        try:
+            block = self.values(left, right)
+        except (MemoryError, OSError):
+            raise
+        except Exception:  # a measure of the user may raise anything
+            block, rejection = self._measure_singly(left, left if right is None else right)
+            if rejection is None:
+                raise
+            if not self.missing:
+                return rejection
+        self.store.write(tile.rows, tile.columns, block)
+        if self.half and not tile.diagonal:
+            self.store.write(tile.columns, tile.rows, block.T)
+        return None
+
+    def values(self, left: Any, right: Any = None) -> NDArray[Any]:
+        """Measure the block between two collections, in the type of the file; raise if a value is infinite."""
+        measure = self.measure
+        A = measure.encode(left)
+        B = A if right is None else measure.encode(right)
+        S = measure.block(A, B, self.n_jobs)
+        if self.symmetrize and not measure.symmetric:
+            S = (S + (S if right is None else measure.block(B, A, self.n_jobs)).T) / 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            S = np.asarray(S, dtype=self.store.dtype)
+            if np.isfinite(S.sum(dtype=np.float64)) or not np.isinf(S).any():
+                return S
+        raise ValueError("its value is infinite")
+
+    def _measure_singly(self, left: Any, right: Any) -> tuple[NDArray[Any], Rejection | None]:
+        """Measure a block row by row, and a rejected row pair by pair: NaN for rejected pairs, and the first of them.
+
+        Unless NaN is written, the first rejected pair ends it.
+        """
+        block = np.full((count_objects(left), count_objects(right)), np.nan, dtype=self.store.dtype)
+        first = None
+        for i in range(len(block)):
+            x = left[i : i + 1]
+            block[i], reason = self._try(x, right)
+            for j in range(block.shape[1]) if reason else ():
+                z = right[j : j + 1]
+                block[i, j : j + 1], reason = self._try(x, z)
+                if reason and first is None:
+                    alone = "row" if self._try(x, x)[1] else "column" if self._try(z, z)[1] else "pair"
+                    first = Rejection(i, j, alone, reason)
+                    if not self.missing:
+                        return block, first
+        return block, first
+
+    def _try(self, x: Any, z: Any) -> tuple[Any, str]:
+        """Values of a block; or NaN, and the reason why the measure rejects it."""
+        try:
+            return self.values(x, z), ""
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:
+            return np.nan, " ".join(str(error).split())[:90] or type(error).__name__

@@ -23,7 +23,7 @@ from similis.base import (
     take_objects,
     validated_outer,
 )
-from similis.distributed._cluster import FEW_PAIRS, ClusterPairs, hold, run_unordered
+from similis.distributed._cluster import FEW_PAIRS, hold, pairs_on_cluster, run_unordered
 from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
@@ -75,10 +75,8 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     Notes
     -----
     Memory: the objects, and about 40 bytes for each of n * n_neighbors entries. Equal proximities are ranked in the
-    order in which they are found.
-
-    On a cluster every worker holds the objects. Workers only measure; candidate pairs are chosen in this process, so a
-    cluster helps with slow measures such as alignments, not with counting.
+    order in which they are found. On a cluster every worker holds the objects and only measures, so that a cluster
+    helps with slow measures such as alignments, not with counting.
 
     Examples
     --------
@@ -129,21 +127,9 @@ class NeighborIndex(FittedArrays, BaseEstimator):
 
     @validated_outer
     def fit(self, X: Any, y: Any = None, *, client: Any = None) -> NeighborIndex:
-        """Find the neighbors of the training objects.
+        """Find the neighbors of the n training objects `X`; `y` are labels, for measures that learn from them.
 
-        Parameters
-        ----------
-        X : collection of n objects
-            Objects that the measure reads.
-        y : array-like of shape (n,), optional
-            Labels, for measures that learn from them.
-        client : distributed.Client, optional
-            A cluster that measures the pairs, from :func:`connect`. The graph is the same as without one.
-
-        Returns
-        -------
-        NeighborIndex
-            Itself.
+        A `client` from :func:`connect` measures the pairs on a cluster; the graph is the same as without one.
         """
         self.measure_ = clone(self.measure).fit(X, y)
         self.objects_ = self.measure_.validate_objects(X)
@@ -180,16 +166,14 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         X : collection of m objects, optional
             New objects; None for the training objects, each without itself.
         n_neighbors : int, optional
-            Number of neighbors; as at fit by default.
+            Number k of neighbors; as at fit by default.
         client : distributed.Client, optional
             A cluster that searches, from :func:`connect`; every worker holds a copy of the index.
 
         Returns
         -------
-        proximities : ndarray of shape (m, k)
-            Nearest first; NaN if fewer than k were found.
-        indices : ndarray of shape (m, k)
-            Training indices; -1 if fewer than k were found.
+        proximities, indices : ndarray of shape (m, k)
+            Nearest first; NaN and -1 if fewer than k were found.
         """
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else as_integer_k(n_neighbors)
@@ -200,10 +184,10 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
-        searched: Any = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
+        searched: Any = ((rows, self._search(objects[rows], k)) for rows in batches)
         if client is not None:
             index = hold(self, client)
-            searched = run_unordered(lambda rows: (_search_batch, index, objects[rows], k), batches, client)
+            searched = run_unordered(lambda rows: (NeighborIndex._search, index, objects[rows], k), batches, client)
         for rows, (values, found, calls) in searched:
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls
@@ -213,37 +197,36 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     def _sign(self) -> int:
         return -1 if self.measure_.kind == "dissimilarity" else 1
 
-    def _scores(self, left: Any, right: Any) -> NDArray[Any]:
-        """Scores of pairs of objects; larger is nearer."""
-        return self._sign * self.measure_.pairs(left, right)
+    def _scores(self, objects: Any, i: Any, j: Any) -> NDArray[Any]:
+        """Scores of objects i to training objects j, pair by pair; larger is nearer."""
+        return self._sign * self.measure_.pairs(take_objects(objects, i), take_objects(self.objects_, j))
 
     def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
-        cluster = None if client is None else ClusterPairs(self.measure_, self.objects_, client)
+        cluster = None if client is None else pairs_on_cluster(self.measure_, self.objects_, client)
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             self.n_calls_ += len(i)
             if cluster is None or len(i) < FEW_PAIRS:
-                return self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j))
+                return self._scores(self.objects_, i, j)
             return self._sign * cluster(i, j)
 
-        def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        def compare(i: Any, j: Any) -> int:
             there = pairs(i, j)
-            return there, there if self.measure_.symmetric else pairs(j, i)
+            back = there if self.measure_.symmetric else pairs(j, i)
+            return lists.push(i, j, there) + lists.push(j, i, back)
 
         for _ in range(self.n_trees):
             tree = grow_tree(n, pairs, max(16, lists.indices.shape[1]), rng)
             self._trees.append(tree)
             for i, j in _in_chunks(*tree.leaf_pairs()):
-                there, back = both(i, j)
-                lists.push(i, j, there)
-                lists.push(j, i, back)
+                compare(i, j)
         if n > 1 and (not self.n_trees or (lists.indices < 0).any()):  # entries that the trees have not filled
             rows, _ = np.nonzero(lists.indices < 0)
             others = (rows + 1 + rng.randint(n - 1, size=len(rows))) % n
             for i, j in _in_chunks(rows, others):
                 lists.push(i, j, pairs(i, j))
         if n > 2:
-            self.n_iter_ = descend(lists, both, max_iter=self.max_iter, tol=self.tol, rng=rng)
+            self.n_iter_ = descend(lists, compare, max_iter=self.max_iter, tol=self.tol, rng=rng)
 
     def _fit_pynndescent(self, lists: Lists, rng: np.random.RandomState) -> None:
         """Build the graph by PyNNDescent, with proximities of the measure."""
@@ -260,37 +243,38 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
             self.n_calls_ += len(i)
-            lists.push(i, j, self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j)))
+            lists.push(i, j, self._scores(self.objects_, i, j))
 
-    def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
-        """Find the best of each new object, from its leaves along the graph; also the number of pairs measured."""
+    def _search(self, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
+        """Find the k best of each new object: proximities, indices, and the number of pairs measured."""
         m, n = count_objects(queries), count_objects(self.objects_)
         calls = 0
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             nonlocal calls
             calls += len(i)
-            return self._scores(take_objects(queries, i), take_objects(self.objects_, j))
+            return self._scores(queries, i, j)
+
+        def push(rows: Any, columns: Any) -> None:
+            pool.push(rows, columns, pairs(rows, columns))
 
         pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:
             found = self._outer.query(np.asarray(queries, dtype=np.float32), k=pool.indices.shape[1])[0]
-            rows = np.repeat(np.arange(m), found.shape[1])
-            pool.push(rows, found.ravel(), pairs(rows, found.ravel()))
-            return pool, calls
-        for tree in self._trees:
-            leaf = tree.route(m, pairs)
-            sizes = tree.start[leaf + 1] - tree.start[leaf]
-            rows = np.repeat(np.arange(m), sizes)
-            within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            columns = tree.order[tree.start[leaf[rows]] + within]
-            pool.push(rows, columns, pairs(rows, columns))
-        if not self._trees:
-            columns = np.tile(np.arange(0, n, max(1, n // 16))[:16], m)
-            rows = np.repeat(np.arange(m), len(columns) // m)
-            pool.push(rows, columns, pairs(rows, columns))
-        search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
-        return pool, calls
+            push(np.repeat(np.arange(m), found.shape[1]), found.ravel())
+        else:
+            for tree in self._trees:
+                leaf = tree.route(m, pairs)
+                sizes = tree.start[leaf + 1] - tree.start[leaf]
+                rows = np.repeat(np.arange(m), sizes)
+                within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                push(rows, tree.order[tree.start[leaf[rows]] + within])
+            if not self._trees:
+                columns = np.tile(np.arange(0, n, max(1, n // 16))[:16], m)
+                push(np.repeat(np.arange(m), len(columns) // m), columns)
+            search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
+        indices = pool.indices[:, :k]
+        return np.where(indices >= 0, self._sign * pool.best[:, :k], np.nan), indices, calls
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -299,13 +283,6 @@ class NeighborIndex(FittedArrays, BaseEstimator):
             tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
             tags.no_validation = inner.no_validation
         return tags
-
-
-def _search_batch(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
-    """Proximities and indices of the neighbors of a batch, and the number of pairs measured."""
-    pool, calls = index._search(queries, k)
-    indices = pool.indices[:, :k]
-    return np.where(indices >= 0, index._sign * pool.best[:, :k], np.nan), indices, calls
 
 
 def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:

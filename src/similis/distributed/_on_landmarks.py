@@ -33,6 +33,8 @@ from similis.exceptions import ProximityError
 def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -> NDArray[np.intp]:
     """Draw objects at random, classes in proportion, and each class with at least one object where possible.
 
+    Returns sorted indices.
+
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -41,11 +43,6 @@ def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -
         Number of objects; all of them if there are not more.
     random_state : int, RandomState or None, default=None
         Random seed.
-
-    Returns
-    -------
-    ndarray of int
-        Sorted indices.
 
     Examples
     --------
@@ -93,8 +90,6 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         The method, fitted on the landmarks; of a search, the best one.
     best_params_ : dict
         Parameters that a search has chosen.
-    n_features_in_ : int
-        Number of training objects; only if the method reads proximities.
 
     See Also
     --------
@@ -140,11 +135,6 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             Labels or values.
         groups : array-like of shape (n,), optional
             Passed to the method, for a search that keeps groups together.
-
-        Returns
-        -------
-        OnLandmarks
-            Itself.
         """
         values = np.asarray(y)
         if get_tags(self.estimator).input_tags.pairwise:
@@ -167,60 +157,26 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.estimator_.classes_)
 
     def without_search(self) -> OnLandmarks:
-        """Return the same fitted model without the search, for saving.
-
-        Returns
-        -------
-        OnLandmarks
-        """
+        """Return the same fitted model without the search, for saving."""
         model = copy.copy(self)
         model.estimator = clone(self.estimator_)
         return model
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels or values.
+        """Predict the labels or values of new objects.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or collection of m objects
-            Proximities of new objects to all training objects, of which those to the landmarks are read; or objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
+        `X` holds the objects or, of shape (m, n), their proximities to all training objects, of which those to the
+        landmarks are read.
         """
         return np.asarray(self.estimator_.predict(self._rows(X)))
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or collection of m objects
-            As for :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Probability of each class, shape (m, G), in the order of ``classes_``; `X` as for :meth:`predict`."""
         return np.asarray(self.estimator_.predict_proba(self._rows(X)))
 
     def score(self, X: Any, y: Any) -> float:
-        """Score of the method: accuracy of a classifier, R^2 of a regressor.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or collection of m objects
-            As for :meth:`predict`.
-        y : array-like of shape (m,)
-            True labels or values.
-
-        Returns
-        -------
-        float
-        """
+        """Accuracy of a classifier or R^2 of a regressor; `X` as for :meth:`predict`, `y` the true labels or values."""
         return float(self.estimator_.score(self._rows(X), y))
 
     def select_columns(self) -> tuple[Any, NDArray[np.intp] | None]:
@@ -236,6 +192,5 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if not hasattr(self, "n_features_in_"):
             return X
         stack = getattr(X, "ndim", 2) == 3
-        return check_query(X, self, allow_missing=True, allow_stack=stack, accept_sparse=True)[
-            :, self.landmark_indices_
-        ]
+        rows = check_query(X, self, allow_missing=True, allow_stack=stack, accept_sparse=True)
+        return rows[:, self.landmark_indices_]

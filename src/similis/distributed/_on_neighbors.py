@@ -30,7 +30,9 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     """Classify by a local method among the neighbors that an index finds, without the matrix of all pairs.
 
     A new object costs its search and k (k + 1) / 2 comparisons among its k neighbors (k^2 if the measure is not
-    symmetric; none for plain votes).
+    symmetric; none for plain votes). If the index finds the true neighbors, predictions are those of the estimator on
+    the whole matrix. For ``LocalSDA`` this requires a domain that does not depend on all pairs: its own `domain`, or
+    the measure's ``domain_``.
 
     Parameters
     ----------
@@ -46,11 +48,6 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         The fitted index.
     classes_ : ndarray of shape (G,)
         Class labels.
-
-    Notes
-    -----
-    If the index finds the true neighbors, predictions are those of the estimator on the whole matrix. For ``LocalSDA``
-    this requires a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
 
     Examples
     --------
@@ -77,22 +74,10 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
 
     @validated_outer
     def fit(self, X: Any, y: Any, *, client: Any = None) -> OnNeighbors:
-        """Build the index.
+        """Build the index of the n training objects `X` with the class labels `y`.
 
-        Parameters
-        ----------
-        X : collection of n objects
-            Objects that the measure reads.
-        y : array-like of shape (n,)
-            Class labels.
-        client : distributed.Client, optional
-            A cluster that measures the pairs; see :meth:`NeighborIndex.fit`. New objects are classified on it by
-            :func:`predict_blocks`.
-
-        Returns
-        -------
-        OnNeighbors
-            Itself.
+        A `client` from :func:`connect` measures the pairs, see :meth:`NeighborIndex.fit`; :func:`predict_blocks`
+        classifies new objects on a cluster.
         """
         if not hasattr(self.estimator, "n_neighbors"):
             raise ProximityError(
@@ -103,33 +88,11 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of new objects.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
+        """Predict the class of m new objects."""
         return self.classes_[self._respond(X, "predict")[:, 0].astype(np.intp)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, where the estimator gives probabilities.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Probability of each class, shape (m, G), as ``classes_``, where the estimator gives probabilities."""
         return self._respond(X, "predict_proba")
 
     def _respond(self, X: Any, response: str) -> NDArray[np.float64]:
@@ -162,35 +125,30 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         found = indices >= 0
         places = indices[found]
         present, codes = np.unique(self._codes[places], return_inverse=True)
-        model = self._local_model()
-        row, _ = np.nonzero(found)
-        if len(present) < 2 or not len(places):
+        if len(present) < 2:
             label = present[0] if len(present) else np.bincount(self._codes).argmax()
-            out = np.full((len(indices), 1), float(label))
-            return out if response == "predict" else np.eye(len(self.classes_))[out[:, 0].astype(np.intp)]
-        low = values[found].min() - 1 if self._is_similarity else values[found].max() + 1
+            one = np.array([label]) if response == "predict" else np.eye(len(self.classes_))[label]
+            return np.tile(one.astype(np.float64), (len(indices), 1))
+        model = self._local_model()
+        is_similarity = self.index_.measure_.kind == "similarity"
+        low = values[found].min() - 1 if is_similarity else values[found].max() + 1
         other = np.nan if getattr(model, "allow_missing", False) else low  # never among the nearest
         S = np.full((len(places), len(places)), other)
         Q = np.full((len(indices), len(places)), other)
-        Q[row, np.arange(len(places))] = values[found]
+        Q[np.nonzero(found)[0], np.arange(len(places))] = values[found]
         if blocks is None:
-            np.fill_diagonal(S, values[found].max() if self._is_similarity else 0.0)
+            np.fill_diagonal(S, values[found].max() if is_similarity else 0.0)
         else:
             end = 0
             for block in blocks:
                 own = slice(end, end := end + len(block))
                 S[own, own] = block
-        model.fit(S, codes)
-        responses = getattr(model, response)(Q)
+        responses = getattr(model.fit(S, codes), response)(Q)
         if response == "predict":
             return present[responses][:, None].astype(np.float64)
         out = np.zeros((len(indices), len(self.classes_)))
         out[:, present[model.classes_]] = responses
         return out
-
-    @property
-    def _is_similarity(self) -> bool:
-        return self.index_.measure_.kind == "similarity"
 
     def _block(self, places: NDArray[np.intp], encoded: Any, first: int, end: int) -> NDArray[Any]:
         """Measure the neighbors of one new object against each other."""

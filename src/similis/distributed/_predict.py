@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ def predict_blocks(
 ) -> NDArray[Any]:
     """Predict rows of a matrix that stays on disk, or many objects, a block of rows at a time.
 
+    Returns what ``model.predict(X)`` would return.
+
     Parameters
     ----------
     model : fitted estimator or pipeline
@@ -61,11 +63,6 @@ def predict_blocks(
         A cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
-
-    Returns
-    -------
-    ndarray of m rows
-        Equal to ``model.predict(X)``.
 
     Notes
     -----
@@ -91,11 +88,10 @@ def predict_blocks(
     pieces = _cut(every, X.chunks[0]) if local and is_stored(X) else [every]
     size = block_size or _block_size(model, X, whole_chunks=not local)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
-    done = (
-        _predict_locally(model, X, pieces, size, method, n_jobs)
-        if local
-        else _predict_on_cluster(model, X, blocks, method, client)
-    )
+    if local:
+        done = _predict_locally(model, X, pieces, size, method, n_jobs)
+    else:
+        done = _predict_on_cluster(model, X, blocks, method, client)
     predictions = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
     return np.concatenate([predictions[rows.start] for rows in blocks])
 
@@ -106,25 +102,19 @@ def _cut(rows: slice, size: int) -> list[slice]:
 
 def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
     """Rows whose proximities to the training objects take `BLOCK` bytes; on a cluster, no part of a zarr chunk."""
-    if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and not _reads_objects(model):
+    first = model[0] if isinstance(model, Pipeline) else model
+    known = getattr(first, "objects_", None)
+    if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and known is None:
         row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
         chunk = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) and whole_chunks else 1
         return max(1, BLOCK // row, chunk)
-    if isinstance(_first_step(model), OnNeighbors):
+    if isinstance(first, OnNeighbors):
         return SEARCHED
-    known = _first_step(model).objects_ if _reads_objects(model) else ()
-    return max(1, BLOCK // (8 * max(1, count_objects(known))))
-
-
-def _reads_objects(model: Any) -> bool:
-    return hasattr(_first_step(model), "objects_")
-
-
-def _first_step(model: Any) -> Any:
-    return model[0] if isinstance(model, Pipeline) else model
+    return max(1, BLOCK // (8 * max(1, 0 if known is None else count_objects(known))))
 
 
 def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
+    X = X() if isinstance(X, partial) else X
     return np.array(getattr(model, method)(X[rows]))  # a copy: the buffer of rows is overwritten
 
 
@@ -159,29 +149,15 @@ def _read_ahead(X: Any, pieces: list[slice]) -> Any:
             yield piece, values
 
 
-@dataclass(frozen=True)
-class _Map:
-    """A memory map by its file, sent to a worker instead of its values."""
-
-    file: str
-    dtype: str
-    offset: int
-    shape: tuple[int, ...]
-    order: Any
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        values = np.memmap(self.file, self.dtype, mode="r", offset=self.offset, shape=self.shape, order=self.order)
-        return np.asarray(values[rows])
-
-
 def _predict_on_cluster(model: Any, X: Any, blocks: list[slice], method: str, client: Any) -> Any:
+    by_rows = not hasattr(X, "oindex")
     if isinstance(X, np.memmap) and X.filename is not None and not isinstance(X.base, np.ndarray):
-        order = "C" if X.flags.c_contiguous else "F"
-        X = _Map(str(X.filename), X.dtype.str, X.offset, X.shape, order)
-    small = isinstance(X, _Map) or hasattr(X, "oindex")
+        # Workers open the file themselves.
+        order: Any = "C" if X.flags.c_contiguous else "F"
+        X, by_rows = partial(np.memmap, str(X.filename), X.dtype.str, "r", X.offset, X.shape, order), False
     shared = hold(model, client)
 
     def task(rows: slice) -> Any:
-        return _predict_rows, shared, *((X, rows) if small else (X[rows], slice(None))), method
+        return _predict_rows, shared, *((X[rows], slice(None)) if by_rows else (X, rows)), method
 
     return ((rows.start, answer) for rows, answer in run_unordered(task, blocks, client))

@@ -1,7 +1,4 @@
-"""Journal of an unfinished matrix, beside it: which blocks are measured.
-
-File format: :mod:`similis._utils.journal`; version 1.0 wrote the same lines without checksums.
-"""
+"""Journal of an unfinished matrix, beside it: which blocks are measured. Version 1.0 wrote lines without checksums."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ class Record:
     done: dict[int, str] = field(default_factory=dict)  # time at which each finished block was measured
     refused: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts of the objects that hold a rejected one
 
-    _lines: JsonLines | None = None
+    _lines: Any = None  # the open file
     _valid: int = 0  # bytes before the first damaged line
     _waiting: list[dict[str, Any]] = field(default_factory=list)
     _last: float = field(default_factory=time.monotonic)
@@ -71,15 +68,15 @@ class Record:
     def clear(self) -> None:
         """Remove all lines: an empty journal belongs to no matrix."""
         self.head, self.done, self.refused, self._valid = {}, {}, {}, 0
-        self._opened.truncate(0)
+        self._lines.truncate(0)
 
     def start(self, head: dict[str, Any], again: Iterable[int] = ()) -> None:
         """Start the journal, or continue it under another head and measure the blocks `again` once more."""
         self.head, self.refused = head, {}
         for number in again:
             self.done.pop(number, None)
-        self._opened.truncate(self._valid)
-        self._opened.append([{**_FORMAT, **head, "again": sorted(again)}])
+        self._lines.truncate(self._valid)
+        self._lines.append([{**_FORMAT, **head, "again": sorted(again)}])
 
     def add(self, number: int, refused: tuple[int, ...] | None = None) -> None:
         """Note that a block is finished, or which parts hold an object that the measure rejects."""
@@ -97,18 +94,13 @@ class Record:
         """Sync the matrix, then write the blocks that are not noted yet."""
         if self._waiting:
             self.store.sync()
-            self._opened.append(self._waiting)
+            self._lines.append(self._waiting)
         self._waiting, self._last = [], time.monotonic()
 
     def remove(self) -> None:
         """Remove the file."""
         with suppress(OSError):
             self.path.unlink()
-
-    @property
-    def _opened(self) -> JsonLines:
-        assert self._lines is not None
-        return self._lines
 
     def _read(self, lines: JsonLines) -> None:
         """Read up to the first damaged line: a lost head could name blocks to be measured again."""

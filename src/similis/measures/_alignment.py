@@ -33,12 +33,6 @@ class Scores:
     def symmetric(self) -> bool:
         return bool(np.array_equal(self.table, self.table.T))
 
-    @property
-    def prefers_itself(self) -> bool:
-        """True if no pair of letters scores more than either letter with itself."""
-        own = np.diag(self.table)
-        return bool((self.table <= np.minimum.outer(own, own)).all())
-
     def spell(self, sequence: Any, i: int) -> str:
         """Translate a sequence, object i, to the letters of parasail."""
         try:
@@ -98,7 +92,8 @@ class Alignment(SequenceMeasure):
         Score of two letters: the name of a matrix of parasail ("blosum62", "pam250", "dnafull", ...), or integers
         ``matrix[a][b]`` for all letters a (of x) and b (of z).
     mode : {"local", "global"}, default="local"
-        Align the best part of each sequence (Smith-Waterman) or both from end to end (Needleman-Wunsch).
+        Align the best part of each sequence (Smith-Waterman, [smith1981]) or both from end to end (Needleman-Wunsch,
+        [needleman1970]), with affine costs of gaps ([gotoh1982]).
     gap_open : int, default=11
         Cost of the first letter of a gap, not below `gap_extend`.
     gap_extend : int, default=1
@@ -109,17 +104,11 @@ class Alignment(SequenceMeasure):
 
     Attributes
     ----------
-    symmetric : bool
-        True if the matrix is symmetric.
     domain_ : tuple or None
         ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
         with itself; None if the values have no bounds.
     lambda_, K_ : float
         Constants of the distribution of chance scores, with ``score="evalue"`` only.
-
-    See Also
-    --------
-    Edit : the smallest cost instead of the best score.
 
     Notes
     -----
@@ -133,17 +122,11 @@ class Alignment(SequenceMeasure):
     sequences with the letter frequencies of the training sequences, by the moments of the Gumbel distribution of such
     scores; the random seed is fixed.
 
-    References
-    ----------
-    [smith1981]; [needleman1970]; [gotoh1982] for affine gaps.
-
     Examples
     --------
     >>> from similis import Alignment
-    >>> Alignment(matrix="dnafull", gap_open=10).matrix(["acgtacgt", "cgtac", "ggg"])
-    array([[40., 25.,  5.],
-           [25., 25.,  5.],
-           [ 5.,  5., 15.]])
+    >>> Alignment(matrix="dnafull", gap_open=10).matrix(["acgtacgt"], ["acgtacgt", "cgtac", "ggg"])
+    array([[40., 25.,  5.]])
     """
 
     _parameter_constraints = {
@@ -187,17 +170,15 @@ class Alignment(SequenceMeasure):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """True if the matrix is symmetric."""
         return self._scores.symmetric
 
     @property
     def domain_(self) -> tuple[float, float] | None:
-        """Interval of possible values, if known."""
         if self.mode == "global" or self.score == "evalue":
             return None
-        if self.score == "raw":
-            return 0.0, np.inf
-        return (0.0, 1.0 if self._scores.prefers_itself else np.inf)
+        table = self._scores.table
+        bounded = self.score == "normalized" and (table <= np.minimum.outer(np.diag(table), np.diag(table))).all()
+        return (0.0, 1.0 if bounded else np.inf)
 
     @property
     def _scores(self) -> Scores:
@@ -221,8 +202,7 @@ class Alignment(SequenceMeasure):
         texts = [scores.spell(sequence, i) for i, sequence in enumerate(objects)]
         own = np.zeros(len(texts))
         if self.score == "normalized":
-            aligner = _Aligner(self, scores, texts, texts)
-            own[:] = [aligner.row(text, [text])[0] for text in texts]
+            own = _Aligner(self, scores, texts, texts).pairs(texts, texts)
             if (own < 0).any():
                 i = int(np.argmax(own < 0))
                 raise ProximityError(
@@ -270,9 +250,8 @@ class Alignment(SequenceMeasure):
             )
         length = int(np.clip(len(letters) / len(objects), 30, LONGEST))
         draws = np.random.RandomState(0).choice(alphabet, p=p, size=(N_RANDOM, 2, length))
-        pairs = [("".join(x), "".join(z)) for x, z in draws]
-        aligner = _Aligner(self, scores, [x for x, _ in pairs], [z for _, z in pairs])
-        best = np.array([aligner.row(x, [z])[0] for x, z in pairs])
+        left, right = (["".join(x) for x in draws[:, side]] for side in (0, 1))
+        best = _Aligner(self, scores, left, right).pairs(left, right)
         # A Gumbel variable has the mean u + gamma / lambda and the variance pi^2 / (6 lambda^2); u = ln(K m n) / lambda
         scale = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
         return scale, math.exp(scale * best.mean() - np.euler_gamma) / length**2
@@ -302,6 +281,10 @@ class _Aligner:
             return np.array([self._gap(len(z)) for z in others], dtype=float)
         profile, align, gaps = self.make_profile(x, self.matrix), self.align, self.gaps
         return np.array([align(profile, z, *gaps).score if z else self._gap(len(x)) for z in others], dtype=float)
+
+    def pairs(self, left: list[str], right: list[str]) -> Floats:
+        """Compute the scores of sequences with those at the same places."""
+        return np.array([self.row(x, [z])[0] for x, z in zip(left, right)])
 
     def _gap(self, length: int) -> int:
         """Return the score of a sequence aligned with an empty one."""

@@ -1,8 +1,7 @@
 """Measures on categorical tables: input validation, and integer codes of values.
 
 Values are hashable and compared with ``==``, so that 1, 1.0 and True are one value and "1" is another. A missing value
-(None, NaN, NA and NaT of pandas) is a separate value that equals any other missing value of its column. Marks such as
-"?" are ordinary values.
+(None, NaN, NA and NaT of pandas) is a separate value of its column; marks such as "?" are ordinary values.
 """
 
 from __future__ import annotations
@@ -167,6 +166,5 @@ class Codebook(FittedArrays):
 
     def missing_code(self) -> Indices:
         """Return the code of the missing value in each column, -1 if none was seen."""
-        if self.columns is None:
-            return np.full(len(self.size), -1, dtype=np.intp)
-        return np.array([values.get(None, -1) for values in self.columns], dtype=np.intp)
+        columns = self.columns or [{}] * len(self.size)
+        return np.array([values.get(None, -1) for values in columns], dtype=np.intp)

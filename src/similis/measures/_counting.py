@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.arrays import Array
@@ -20,19 +18,20 @@ from similis.measures._vectors import TwoWayArray, both_layouts
 FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
 
 
-@dataclass
-class _Coded:
-    """Codes stored for the kernel and, if needed, a mask of the missing values."""
+class _LeftAndRight(TwoWayArray):
+    """Codes in which a missing value is another one on the left than on the right, so that it equals nothing."""
 
-    codes: TwoWayArray
-    missing: NDArray[np.float32] | None
-
-    def __getitem__(self, some: slice) -> _Coded:
-        return _Coded(self.codes[some], None if self.missing is None else self.missing[some])
+    def __getitem__(self, some: slice) -> TwoWayArray:
+        return _LeftAndRight(self.rows[some], np.array(self.columns[:, some], order="C"))
 
 
 class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
+
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
+    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
+    set to itself is its size, so that it differs between objects; normalized similarities of sets are
+    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Parameters
     ----------
@@ -46,22 +45,7 @@ class Counting(CategoricalMeasure):
     Attributes
     ----------
     domain_ : ndarray of shape (d + 1,)
-        0, 1, ..., d; for sets d is the size of the largest training set.
-    n_features_in_ : int
-        The number d of features; not set for Python sets and lists of tokens.
-
-    See Also
-    --------
-    VDM : weights differences of values by their class distributions.
-    TverskyContrast : common features minus weighted differences; with alpha = beta = 0 it counts common features.
-    Jaccard, Dice, Overlap : common features relative to the sizes of the sets.
-
-    Notes
-    -----
-    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
-    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
-    set to itself is its size, so that it differs between objects; normalized similarities of sets are
-    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
+        0, 1, ..., d for d features; for sets d is the size of the largest training set.
 
     Examples
     --------
@@ -126,12 +110,13 @@ class Counting(CategoricalMeasure):
         codebook = Codebook.learn(*collections)
         return [self._encode_with(codebook, table) for table in collections]
 
-    def _encode_with(self, codebook: Codebook, table: Array) -> _Coded:
+    def _encode_with(self, codebook: Codebook, table: Array) -> TwoWayArray:
         codes = codebook.encode(table)
-        missing = None
-        if self.missing == "mismatch" and (codebook.missing_code() >= 0).any():
-            missing = (codes == codebook.missing_code()).astype(np.float32)
-        return _Coded(both_layouts(codes), missing)
+        if self.missing == "match":
+            return both_layouts(codes)
+        left = np.where(codes == codebook.missing_code(), codebook.size + 1, codes)
+        dtype = np.min_scalar_type(int(codebook.size.max()) + 1)
+        return _LeftAndRight(left.astype(dtype), np.array(codes.T, dtype, order="C"))
 
     def pairs(self, left: Any, right: Any) -> Array:
         if any(map(self._are_sets, (left, right))) or getattr(self, "_features", None) is not None:
@@ -139,31 +124,26 @@ class Counting(CategoricalMeasure):
         out = np.empty(len(left))
         for i in range(0, len(left), 2**16):
             A, B = left[i : i + 2**16], right[i : i + 2**16]
-            equal: Any
-            if A.dtype.kind in "biu" and B.dtype.kind in "biu":
-                equal = A == B
-            else:
+            integers = A.dtype.kind in "biu" and B.dtype.kind in "biu"
+            if not integers:
                 A, B = self._codebook.encode(A), self._codebook.encode(B)
-                equal = A == B
-                if self.missing == "mismatch":
-                    equal &= A != self._codebook.missing_code()
+            equal: Any = A == B
+            if self.missing == "mismatch" and not integers:
+                equal &= A != self._codebook.missing_code()
             out[i : i + 2**16] = np.count_nonzero(equal, axis=1)
         return out
 
     def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        if not isinstance(A, _Coded):
+        if not isinstance(A, TwoWayArray):
             out = common_salience(A, B, n_jobs)
             for_each_strip(lambda rows: None, len(out), n_jobs, tick)
             return out
-        left, right = A.codes.rows, B.codes.columns
-        out = np.empty((left.shape[0], right.shape[1]))
-        mirror = B is A and right.shape[0] > FEW_FEATURES
+        out = np.empty((A.shape[0], B.shape[0]))
+        mirror = B is A and A.shape[1] > FEW_FEATURES
 
         def work(rows: slice) -> None:
             # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
-            _kernels.count_equal(left, right, rows.start, rows.stop, mirror, out)
+            _kernels.count_equal(A.rows, B.columns, rows.start, rows.stop, mirror, out)
 
-        for_each_strip(work, left.shape[0], n_jobs, tick)
-        if A.missing is not None and B.missing is not None:
-            out -= A.missing @ B.missing.T
+        for_each_strip(work, len(out), n_jobs, tick)
         return out

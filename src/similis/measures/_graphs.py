@@ -13,24 +13,16 @@ from scipy import sparse
 from similis._utils.arrays import Array, Floats
 from similis.base import FittedArrays, Measure, Tick, at_least, storable, verify_numbering
 from similis.exceptions import ProximityError
+from similis.measures._sets import concatenated
 from similis.measures._vectors import sparse_products
 
 # Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
+# Counts of the labels of each graph in each round.
+Histograms = list[list[Counter[int]]]
 
 
-def read_graphs(X: Any, who: str) -> list[Graph]:
-    """Validate graphs: dictionaries, pairs (edges, node labels), or objects with the methods of networkx."""
-    if hasattr(X, "tolist"):
-        X = X.tolist()
-    if not isinstance(X, (list, tuple)) or not len(X):
-        raise ProximityError(
-            f"{who} needs a list of at least one graph. Got {type(X).__name__}, 0 sample(s) found in it."
-        )
-    return [_as_graph(x, i, who) for i, x in enumerate(X)]
-
-
-def _as_graph(x: Any, i: int, who: str) -> Graph:
+def _as_graph(x: Any, i: int) -> Graph:
     if isinstance(x, Mapping) and {"node_labels", "edges"} <= x.keys():
         edges, labels = x["edges"], x["node_labels"]
     elif hasattr(x, "nodes") and hasattr(x, "edges"):
@@ -40,33 +32,32 @@ def _as_graph(x: Any, i: int, who: str) -> Graph:
         edges, labels = x
     else:
         raise ProximityError(
-            f"{who} needs graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or networkx "
-            f"graphs. Object {i} is a {type(x).__name__}."
+            "WeisfeilerLehman needs graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or "
+            f"networkx graphs. Object {i} is a {type(x).__name__}."
         )
-    number = {node: k for k, node in enumerate(labels)} if isinstance(labels, Mapping) else range(len(labels))
-    names = list(labels.values()) if isinstance(labels, Mapping) else list(labels)
-    if not names:
-        raise ProximityError(f"{who} needs graphs with at least one node. Graph {i} has none.")
+    if not len(labels):
+        raise ProximityError(f"WeisfeilerLehman needs graphs with at least one node. Graph {i} has none.")
     if isinstance(edges, str) or not isinstance(edges, Iterable):
         raise ProximityError(
-            f"{who} needs edges (node, node) of a graph. Graph {i} has a {type(edges).__name__} instead."
+            f"WeisfeilerLehman needs edges (node, node) of a graph. Graph {i} has a {type(edges).__name__} instead."
         )
-    return names, [_as_edge(edge, number, i, who) for edge in edges]
+    named = isinstance(labels, Mapping)
+    numbers = {node: k for k, node in enumerate(labels if named else range(len(labels)))}
+    return list(labels.values() if named else labels), [_as_edge(edge, numbers, i) for edge in edges]
 
 
-def _as_edge(edge: Any, number: Any, i: int, who: str) -> tuple[int, int, Any]:
+def _as_edge(edge: Any, numbers: dict[Any, int], i: int) -> tuple[int, int, Any]:
     try:
-        a, b, *rest = edge
-        known = len(rest) <= 1 and a in number and b in number
+        a, b, *label = edge
+        known = len(label) <= 1 and a in numbers and b in numbers
     except (TypeError, ValueError):
         known = False
     if not known:
         raise ProximityError(
-            f"{who} needs edges (node, node) or (node, node, label) between nodes that have labels. Graph {i} has "
-            f"{str(edge)[:40]}."
+            "WeisfeilerLehman needs edges (node, node) or (node, node, label) between nodes that have labels. Graph "
+            f"{i} has {str(edge)[:40]}."
         )
-    a, b = (number[a], number[b]) if isinstance(number, dict) else (int(a), int(b))
-    return a, b, rest[0] if rest else None
+    return numbers[a], numbers[b], label[0] if label else None
 
 
 class WeisfeilerLehman(Measure):
@@ -76,6 +67,11 @@ class WeisfeilerLehman(Measure):
     label c after r refinements. A refinement replaces the label of each node by a new label for the combination of its
     own label and those of its neighbors.
 
+    Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
+    networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
+    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
+    count as one. The similarity, of [shervashidze2011], is positive semi-definite and agrees with that of GraKeL.
+
     Parameters
     ----------
     n_iter : int, default=5
@@ -84,27 +80,6 @@ class WeisfeilerLehman(Measure):
         Distinguish neighbors by the label of the edge to them too.
     normalize : bool, default=False
         Divide by the geometric mean of the self-similarities.
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)`` if normalized, else ``(0, inf)``.
-
-    See Also
-    --------
-    TverskyRatio : for objects that are sets of parts.
-
-    Notes
-    -----
-    Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
-    networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
-    count as one. The similarity is positive semi-definite and agrees with that of GraKeL.
-
-    References
-    ----------
-    N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt (2011). Weisfeiler-Lehman graph
-    kernels. Journal of Machine Learning Research 12, 2539-2561.
 
     Examples
     --------
@@ -125,26 +100,34 @@ class WeisfeilerLehman(Measure):
 
     @property
     def domain_(self) -> tuple[float, float]:
-        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def validate_objects(self, X: Any) -> list[Graph]:
-        return read_graphs(X, "WeisfeilerLehman")
+        """Validate graphs: dictionaries, pairs (edges, node labels), or objects with the methods of networkx."""
+        if hasattr(X, "tolist"):
+            X = X.tolist()
+        if not isinstance(X, (list, tuple)) or not len(X):
+            raise ProximityError(
+                f"WeisfeilerLehman needs a list of at least one graph. Got {type(X).__name__}, 0 sample(s) found in it."
+            )
+        return [_as_graph(x, i) for i, x in enumerate(X)]
 
     def verify_objects(self, objects: Any) -> None:
         """Nothing to verify: plain Python reads the nodes and edges and checks every index."""
 
     def learn(self, objects: list[Graph], y: Any) -> None:
-        self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
-        self._labels.learn([objects], self.edge_labels)
+        self._labels, _ = _Labels.of([objects], self.n_iter, self.edge_labels)
 
     def encode(self, objects: list[Graph]) -> _Counts:
-        return self._labels.count(self._labels.describe(objects, self.edge_labels))
+        known = self._labels
+        # The labels of new neighborhoods are not stored.
+        rounds, edges = [dict(table) for table in known.rounds], dict(known.edges) if self.edge_labels else None
+        return known.count(_describe(objects, rounds, edges))
 
     def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
         # Two new graphs may share a neighborhood that no training graph has, so use the labels of the given graphs.
-        labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
-        return [labels.count(counters) for counters in labels.learn(collections, self.edge_labels)]
+        labels, described = _Labels.of(collections, self.n_iter, self.edge_labels)
+        return [labels.count(counters) for counters in described]
 
     def block(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
@@ -171,32 +154,30 @@ class _Labels(FittedArrays):
             verify_numbering(rounds, size, "labels of WeisfeilerLehman")
         verify_numbering(self.edges, len(self.edges), "edge labels of WeisfeilerLehman")
 
-    def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
-        counters = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
-        self.sizes = [len(table) for table in self.rounds]
-        return counters
+    @classmethod
+    def of(cls, collections: Sequence[list[Graph]], n_iter: int, edge_labels: bool) -> tuple[_Labels, list[Histograms]]:
+        """Number the labels of graphs; return also their counts in each graph and round."""
+        rounds: list[dict[Any, int]] = [{} for _ in range(n_iter + 1)]
+        edges: dict[Any, int] = {}
+        counters = [_describe(graphs, rounds, edges if edge_labels else None) for graphs in collections]
+        return cls(rounds, edges, [len(table) for table in rounds]), counters
 
-    def describe(self, graphs: list[Graph], edge_labels: bool) -> list[list[Counter[int]]]:
-        """Label graphs without storing new labels."""
-        return _describe(graphs, [dict(table) for table in self.rounds], dict(self.edges) if edge_labels else None)
-
-    def count(self, described: list[list[Counter[int]]]) -> _Counts:
+    def count(self, described: Histograms) -> _Counts:
         """Count the stored labels, one column each, and compute the self-similarity of each graph."""
-        columns: list[int] = []
-        values: list[int] = []
-        starts = [0]
         firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
-        for counters in described:
-            for counter, first, size in zip(counters, firsts, self.sizes):
-                known = [(first + label, n) for label, n in counter.items() if label < size]
-                columns += [column for column, _ in known]
-                values += [n for _, n in known]
-            starts.append(len(columns))
-        counts = sparse.csr_array(
-            (np.array(values, dtype=np.float64), np.array(columns, dtype=np.int32), starts),
-            (len(described), max(firsts[-1], 1)),
-        )
+        known = [
+            {
+                first + label: n
+                for counter, first, size in zip(counters, firsts, self.sizes)
+                for label, n in counter.items()
+                if label < size
+            }
+            for counters in described
+        ]
+        columns, starts = concatenated([list(counts) for counts in known])
+        values = np.array([n for counts in known for n in counts.values()], dtype=np.float64)
         own = [sum(n * n for counter in counters for n in counter.values()) for counters in described]
+        counts = sparse.csr_array((values, columns, starts), (len(described), max(firsts[-1], 1)))
         return _Counts(counts, np.array(own, dtype=np.float64))
 
 
@@ -208,9 +189,7 @@ class _Counts:
     own: Floats
 
 
-def _describe(
-    graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
-) -> list[list[Counter[int]]]:
+def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> Histograms:
     """Count the labels of each graph and round; new descriptions get the next number."""
     counters = []
     for i, graph in enumerate(graphs):

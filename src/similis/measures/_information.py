@@ -1,4 +1,4 @@
-"""Information-theoretic similarities of sets of features and of concepts. [cazzanti2007] sec. 2.1."""
+"""Information-theoretic similarities of sets of features and of concepts, [cazzanti2007] sec. 2.1."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from similis.measures._sets import (
     _Sets,
     as_sets,
     check_form,
+    concatenated,
     is_binary,
     read_described,
     read_sets,
-    sparse_codes,
     words,
 )
 
@@ -50,35 +50,17 @@ class Lin(SetMeasure):
     features is the sum of -log P over them and P the relative frequency of a feature among the training objects. Rare
     common features have larger weights.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
-    n_features_in_ : int
-        The number of columns, if the objects are rows.
-
-    See Also
-    --------
-    TverskyRatio : equal to this measure with alpha = beta = 0.5 and the same information as salience.
-    ResidualEntropy : does not assume independent features.
-    Counting : all equal features have the same weight.
-
-    Notes
-    -----
     Objects are rows of categories (a feature is a value in its column), Python sets of tokens, or a sparse binary
-    matrix. Features are assumed to be independent. A feature that no training object has gets -log(1 / (n + 1)), as if
-    it had occurred once in one more object; the paper does not define this case, and an infinite value would make every
-    object with a new feature dissimilar to all others. If neither object has any information, the similarity is 1.
+    matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this. A feature that no
+    training object has gets -log(1 / (n + 1)), as if it had occurred once in one more object; the paper does not define
+    this case. If neither object has any information, the similarity is 1.
 
     Examples
     --------
     >>> from similis import Lin
     >>> birds = [["flies", "brown"], ["flies", "brown"], ["flies", "red"], ["walks", "red"]]
-    >>> Lin().fit(birds).matrix(birds).round(2)
-    array([[1.  , 1.  , 0.29, 0.  ],
-           [1.  , 1.  , 0.29, 0.  ],
-           [0.29, 0.29, 1.  , 0.45],
-           [0.  , 0.  , 0.45, 1.  ]])
+    >>> Lin().fit(birds).matrix(birds[:1], birds).round(2)
+    array([[1.  , 1.  , 0.29, 0.  ]])
     """
 
     domain_ = (0.0, 1.0)
@@ -95,26 +77,23 @@ class Lin(SetMeasure):
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))
 
     def encode(self, objects: Any) -> _Sets:
-        return self._encode_with([self._tokens(objects)], known=True)[0]
+        return self._encode([objects], known=True)[0]
 
     def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
-        return self._encode_with([self._tokens(objects) for objects in collections], known=False)
+        return self._encode(collections, known=False)
 
-    def _tokens(self, objects: Any) -> list[frozenset[Any]]:
-        check_is_fitted(self, "_information")
-        check_form(objects, self._information.of_sets, "Lin")
-        return as_sets(objects)
-
-    def _encode_with(self, collections: list[list[frozenset[Any]]], known: bool) -> list[_Sets]:
+    def _encode(self, collections: Sequence[Any], known: bool) -> list[_Sets]:
         """Encode sets by the training features (`known`), or by those of the given sets."""
-        salience = dict(self._information.values)
-        tokens_seen: set[Any] = set().union(*(tokens for sets in collections for tokens in sets))
-        salience.update(dict.fromkeys(tokens_seen - salience.keys(), self._information.unseen))
-        chosen = self._information.values if known else tokens_seen
-        vocabulary = {token: k for k, token in enumerate(sorted(chosen, key=repr))}
-        weights = np.array([salience[token] for token in vocabulary])
-        features = _Features(len(vocabulary), vocabulary, weights, salience, False)
-        return [features.encode(sets, "Lin") for sets in collections]
+        check_is_fitted(self, "_information")
+        for objects in collections:
+            check_form(objects, self._information.of_sets, "Lin")
+        sets = [as_sets(objects) for objects in collections]
+        seen: set[Any] = set().union(*chain(*sets))
+        salience = dict.fromkeys(seen, self._information.unseen) | self._information.values
+        chosen = sorted(self._information.values if known else seen, key=repr)
+        weights = np.array([salience[token] for token in chosen])
+        features = _Features(len(chosen), {token: k for k, token in enumerate(chosen)}, weights, salience, False)
+        return [features.encode(some, "Lin") for some in sets]
 
 
 @storable
@@ -130,8 +109,13 @@ class _Information:
 class Resnik(Measure):
     """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
 
-    s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it. A
-    concept counts as above itself.
+    s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it
+    ([resnik1995], cited in [cazzanti2007] sec. 2.1). A concept counts as above itself.
+
+    An object is a concept (a text), or a set of concepts, such as the senses of a word or the terms of a gene; the
+    similarity of two sets is that of their most similar concepts. Objects with no concept in common have similarity 0,
+    as if there were one root. A concept that does not occur has the largest information, log(N + 1) for N counts, as in
+    :class:`Lin`. The similarity of an object to itself is its information content, so that it differs between objects.
 
     Parameters
     ----------
@@ -141,36 +125,13 @@ class Resnik(Measure):
         Frequency of each concept in some corpus, from which P is estimated; 0 for one that is left out. By default the
         training objects are counted.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, log(N + 1))`` after fit, N the sum of the counts.
-
-    See Also
-    --------
-    Lin : Information in common relative to the information in both, for objects with features.
-
-    Notes
-    -----
-    An object is a concept (a text), or a set of concepts, such as the senses of a word or the terms of a gene; the
-    similarity of two sets is that of their most similar concepts. Objects with no concept in common have similarity 0,
-    as if there were one root. A concept that does not occur has information log(N + 1), as in :class:`Lin`. The
-    similarity of an object to itself is its information content, so that it differs between objects.
-
-    References
-    ----------
-    [resnik1995], cited in [cazzanti2007] sec. 2.1.
-
     Examples
     --------
     >>> from similis import Resnik
     >>> taxonomy = {"cat": "mammal", "dog": "mammal", "eagle": "bird", "mammal": "animal", "bird": "animal"}
     >>> animals = ["cat", "dog", "eagle", "eagle"]
-    >>> Resnik(taxonomy=taxonomy).fit(animals).matrix(animals).round(2)
-    array([[1.39, 0.69, 0.  , 0.  ],
-           [0.69, 1.39, 0.  , 0.  ],
-           [0.  , 0.  , 0.69, 0.69],
-           [0.  , 0.  , 0.69, 0.69]])
+    >>> Resnik(taxonomy=taxonomy).fit(animals).matrix(["cat"], animals).round(2)
+    array([[1.39, 0.69, 0.  , 0.  ]])
     """
 
     cells = "text"
@@ -195,7 +156,7 @@ class Resnik(Measure):
                 raise ProximityError(f"Resnik needs concepts of its taxonomy. Object {i} holds {unknown[:40]}.")
         return objects
 
-    def learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: list[frozenset[Any]], y: Any) -> None:
         occurrences: list[tuple[frozenset[Any], Any]] = [(concepts, 1) for concepts in objects]
         if self.counts is not None:
             occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]
@@ -258,6 +219,13 @@ class ResidualEntropy(Measure):
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
     training object and H its entropy given that it has the features.
 
+    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
+    of other values (a feature is a value in its column). `fit` determines whether rows are binary.
+
+    The distribution of R is the empirical one. If no training object has all the features, the entropy is 0; the paper
+    does not define this case, nor how numbers become features. An object need not be most similar to itself, since a
+    condition can raise an entropy.
+
     Parameters
     ----------
     n_bins : int or None, default=None
@@ -268,37 +236,21 @@ class ResidualEntropy(Measure):
     Attributes
     ----------
     bin_edges_ : list of ndarray
-        Inner limits of the intervals of each column, which belong to the upper interval; empty for a column without
-        intervals.
+        Inner limits of the intervals of each column, which belong to the upper interval; empty for a column without.
     domain_ : tuple
         ``(-log m, log m)`` after fit, m the number of distinct training objects.
-    n_features_in_ : int
-        The number of columns, if the objects are rows.
 
     See Also
     --------
     Lin : assumes independent features.
     TverskyContrast : the underlying model, [cazzanti2007] Eq. (2.1).
 
-    Notes
-    -----
-    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
-    of other values (a feature is a value in its column). `fit` determines whether rows are binary.
-
-    The distribution of R is the empirical one, so that entropies are sums over the training objects with the features,
-    found by intersecting bit sets instead of listing the 2^d possible objects. If no training object has all the
-    features, the entropy is 0; the paper does not define this case, nor how numbers
-    become features. An object need not be most similar to itself, since a condition can raise an entropy.
-
     Examples
     --------
     >>> from similis import ResidualEntropy
     >>> animals = [{"fur", "purrs"}, {"fur", "purrs"}, {"fur", "barks"}, {"barks"}]
-    >>> ResidualEntropy().fit(animals).matrix(animals).round(2)
-    array([[ 1.04,  1.04, -0.29, -0.69],
-           [ 1.04,  1.04, -0.29, -0.69],
-           [-0.29, -0.29,  1.04,  0.14],
-           [-0.69, -0.69,  0.14,  0.35]])
+    >>> ResidualEntropy().fit(animals).matrix(animals[:1], animals).round(2)
+    array([[ 1.04,  1.04, -0.29, -0.69]])
     """
 
     _parameter_constraints = {"n_bins": [at_least(2), None]}
@@ -319,8 +271,7 @@ class ResidualEntropy(Measure):
     def learn(self, objects: Any, y: Any) -> None:
         of_sets, presence = isinstance(objects, list), is_binary(objects)
         self.bin_edges_ = [] if of_sets or presence or self.n_bins is None else _bin_edges(objects, self.n_bins)
-        objects = self._in_bins(objects)
-        distinct = Counter(as_sets(objects, presence))
+        distinct = Counter(as_sets(self._in_bins(objects), presence))
         ordered = dict.fromkeys(token for tokens in distinct for token in sorted(tokens, key=repr))
         vocabulary = {token: k for k, token in enumerate(ordered)}
         having = np.zeros((len(vocabulary), len(distinct)), dtype=bool)
@@ -361,13 +312,12 @@ class ResidualEntropy(Measure):
     def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
-        products, plain = counts * np.log(counts), bool((counts == 1).all())
         all_objects = _bits(np.ones((1, len(counts)), dtype=bool))[0]
         having = A.having if len(A.having) >= len(B.having) else B.having
+        bits = having, all_objects, counts, counts * np.log(counts), bool((counts == 1).all())
 
         def work(rows: slice) -> None:
             # [cazzanti2007] Eq. (2.5) -> -H(R | x and z) + H(R | x \ z) / 2 + H(R | z \ x) / 2
-            bits = (having, all_objects, counts, products, plain)
             _kernels.residual_entropies(A.codes, A.starts, B.codes, B.starts, *bits, rows.start, rows.stop, mirror, out)
 
         return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
@@ -415,7 +365,11 @@ class _Context(FittedArrays):
         """Encode objects; codes beyond the training features belong to no training object."""
         n_unseen = len(vocabulary) - len(self.vocabulary) + 1
         having = _bits(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
-        return [_CodedSubsets(*sparse_codes(self.sets(objects), vocabulary), having) for objects in collections]
+        unseen = len(vocabulary)
+        coded = [
+            [sorted({vocabulary.get(t, unseen) for t in s}) for s in self.sets(objects)] for objects in collections
+        ]
+        return [_CodedSubsets(*concatenated(codes), having) for codes in coded]
 
 
 @dataclass

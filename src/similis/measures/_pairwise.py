@@ -51,11 +51,11 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     def _fit_measure(self, X: Any, y: Any) -> Any:
         """Fit the measure, copy its feature attributes, and return the training objects."""
         self.measure_ = clone(self.measure).fit(X, y)
+        self.__dict__.pop("_columns", None)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.measure_, name):
                 setattr(self, name, getattr(self.measure_, name))
-        self.__dict__.pop("_columns", None)
         return self.measure_.validate_objects(X)
 
     def _encoded_objects(self) -> Any:
@@ -83,7 +83,9 @@ class Pairwise(MeasuringTransformer):
     """Compare objects with the training objects: the first step of a pipeline that starts from objects.
 
     ``fit_transform`` returns the square matrix of the training objects, ``transform`` one row per new object and one
-    column per training object. The measure is fitted on the training objects and labels only.
+    column per training object. The measure is fitted on the training objects and labels only. A pipeline that starts
+    with this step is sliced by objects, not by matrix entries, so that every scikit-learn meta-estimator works on it,
+    including those that do not support a precomputed matrix.
 
     Parameters
     ----------
@@ -103,19 +105,10 @@ class Pairwise(MeasuringTransformer):
         The fitted measure.
     objects_ : array or list
         The training objects, in the order of the columns.
-    n_features_in_ : int
-        The number of columns, if the objects are rows of a table.
-    feature_names_in_ : ndarray of str
-        Their names, if the table has them.
 
     See Also
     --------
-    FromMatrix : objects are positions in a stored matrix.
-
-    Notes
-    -----
-    A pipeline that starts with this step is sliced by objects, not by matrix entries, so that every scikit-learn
-    meta-estimator works on it, including those that do not support a precomputed matrix.
+    FromMatrix, PairwiseLandmarks
 
     Examples
     --------
@@ -152,11 +145,6 @@ class Pairwise(MeasuringTransformer):
             Objects of the type that the measure expects: a list, an array, a pandas or polars frame, row numbers.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
-
-        Returns
-        -------
-        Pairwise
-            Itself.
         """
         if callable(self.measure) and not isinstance(self.measure, Measure):
             raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
@@ -165,32 +153,22 @@ class Pairwise(MeasuringTransformer):
     @validated_outer
     def _fit(self, X: Any, y: Any) -> Pairwise:
         self.objects_ = self._fit_measure(X, y)
-        self._ids = _ids(X, self.objects_, self.measure_)
+        # Names of the objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ...
+        names: Any = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        if isinstance(self.measure_, FromMatrix):
+            names = self.objects_.ravel()
+        distinct = names is not None and len(set(names)) == len(names)
+        self._ids: list[Any] = list(names) if distinct else list(range(count_objects(self.objects_)))
         self._encoded_objects()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and compare the training objects with each other.
-
-        Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric; parameters as in :meth:`fit`.
-        """
-        self.fit(X, y)
-        columns = self._encoded_objects()
+        """Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric."""
+        columns = self.fit(X, y)._encoded_objects()
         return self._measure(columns, columns, self._n_features_out)
 
     def transform(self, X: Any) -> Array:
-        """Compare new objects with the training objects.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Row = new object, column = training object.
-        """
+        """Compare m new objects with the n training objects: one row per new object, shape (m, n)."""
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
         return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
@@ -256,16 +234,6 @@ class Pairwise(MeasuringTransformer):
         return tags
 
 
-def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
-    """Return the names of the training objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
-    names = getattr(X, "index", None) if hasattr(X, "iloc") else None
-    if isinstance(measure, FromMatrix):
-        names = objects.ravel()
-    if names is None or len(set(names)) < len(names):
-        return list(range(count_objects(objects)))
-    return list(names)
-
-
 SAMPLE = 2000  # number of objects among which medoids are searched
 
 
@@ -274,23 +242,20 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
 
     n objects and k landmarks need n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
     or Nystrom coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z'
-    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself.
+    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself: |l| and its sign extend the
+    Nystrom method to the repaired spectra of [chen2010] sec. 2.1.
 
     Parameters
     ----------
     measure : Measure
         Measure of two objects; fitted on all training objects.
-    n_landmarks : int, default=200
-        Number of landmarks, at most the number of objects.
+    n_landmarks, spectrum, random_state
+        As in :class:`similis.Landmarks`, which does the same for a precomputed matrix.
     selection : {"random", "kcenter", "medoids"}, default="random"
         Random objects; a random object, then repeatedly the object least similar to those selected (n comparisons
         each); or medoids of clusters among 2,000 random objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
-    spectrum : {"clip", "flip"}, default="clip"
-        For coordinates: omit the axes with a negative eigenvalue, or keep them.
-    random_state : int, RandomState or None, default=None
-        Random seed of the selection.
     n_jobs : int, optional
         Number of threads (processes, for a measure written in Python); the result does not depend on it.
 
@@ -302,22 +267,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         The landmarks, the only objects that are stored.
     landmark_indices_ : ndarray of int
         Their positions among the training objects.
-    components_ : ndarray of shape (n_components, n_landmarks)
-        |l|^(-1/2) U', or the identity for ``features``.
-    signature_ : ndarray of shape (n_components,)
-        Sign of the eigenvalue of each output column.
-    asymmetry_ : float
-        ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
-
-    See Also
-    --------
-    similis.Landmarks : the same for a precomputed matrix.
-    Pairwise : compares with all training objects.
-
-    Notes
-    -----
-    |l| and its sign extend the Nystrom method to the repaired spectra of [chen2010] sec. 2.1. ``fit_transform(X)``
-    equals ``fit(X).transform(X)``.
+    components_, signature_, asymmetry_
+        As in :class:`similis.Landmarks`; the identity, ones and 0 for ``features``.
 
     Examples
     --------
@@ -378,14 +329,14 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         objects = self._fit_measure(X, y)
         self.landmark_indices_ = self._choose(objects)
         self.objects_ = take_objects(objects, self.landmark_indices_)
-        k = len(self.landmark_indices_)
         self.asymmetry_ = 0.0
         if self.output == "features":
+            k = len(self.landmark_indices_)
             self.components_, self.signature_ = np.eye(k), np.ones(k)
-            return self
-        columns = self._encoded_objects()
-        W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
-        self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
+        else:
+            columns = self._encoded_objects()
+            W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
+            self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
     def transform(self, X: Any) -> Array:

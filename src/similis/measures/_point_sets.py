@@ -23,11 +23,10 @@ from similis.base import (
     between,
     choice,
     fill_rows,
+    fill_strips,
     first_position,
     fitted_count,
     fitted_reals,
-    for_each_strip,
-    mirror_upper,
 )
 from similis.exceptions import ProximityError
 
@@ -84,7 +83,7 @@ class PointSets:
         return (len(self.starts) - 1,)
 
     def place(self, i: int) -> slice:
-        """Return the slice of the points of set i."""
+        """The slice of the points of set i."""
         return slice(int(self.starts[i]), int(self.starts[i + 1]))
 
 
@@ -96,11 +95,19 @@ def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
 
 
 def _as_set(x: Any, i: int, who: str) -> tuple[Array, Floats]:
-    weights = None
-    if isinstance(x, (tuple, list)) and len(x) == 2 and _depth(x[0]) == 2 and _depth(x[1]) == 1:
-        x, weights = x
-    points = as_points(x, i, who, "sets of points: k rows of d numbers, or pairs (points, weights)")
-    return points, np.ones(len(points)) if weights is None else _as_weights(weights, len(points), i, who)
+    weighted = isinstance(x, (tuple, list)) and len(x) == 2 and _depth(x[0]) == 2 and _depth(x[1]) == 1
+    wanted = "sets of points: k rows of d numbers, or pairs (points, weights)"
+    points = as_points(x[0] if weighted else x, i, who, wanted)
+    n = len(points)
+    try:
+        weights = np.asarray(x[1] if weighted else np.ones(n), dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.full(n, np.nan)
+    if len(weights) != n:
+        raise ProximityError(f"{who} needs one weight per point. Object {i} has {n} points, {len(weights)} weights.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise ProximityError(f"{who} needs finite, non-negative weights, not all zero. Object {i} has other weights.")
+    return points, weights
 
 
 def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
@@ -124,36 +131,21 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
     return points
 
 
-def _as_weights(weights: Any, n_points: int, i: int, who: str) -> Floats:
-    try:
-        weights = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.full(n_points, np.nan)
-    if len(weights) != n_points:
-        raise ProximityError(
-            f"{who} needs one weight per point. Object {i} has {n_points} points, {len(weights)} weights."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise ProximityError(f"{who} needs finite, non-negative weights, not all zero. Object {i} has other weights.")
-    return weights
-
-
 def _depth(x: Any) -> int:
     """Return the nesting depth of numbers: 2 for rows of numbers."""
-    if hasattr(x, "ndim"):
-        return int(x.ndim)
-    return 1 + max(map(_depth, x), default=0) if isinstance(x, (list, tuple)) else 0
+    if isinstance(x, (list, tuple)):
+        return 1 + max(map(_depth, x), default=0)
+    return int(getattr(x, "ndim", 0))
 
 
 def _dimension(collections: Sequence[list[Any]]) -> int:
     """Return the common dimension of all sets; raise an error if they differ."""
-    dimensions = [[points.shape[1] for points, _ in objects] for objects in collections]
-    first = dimensions[0][0]
-    for objects in dimensions:
-        for i, d in enumerate(objects):
-            if d != first:
+    first: int = collections[0][0][0].shape[1]
+    for objects in collections:
+        for i, (points, _) in enumerate(objects):
+            if points.shape[1] != first:
                 raise ProximityError(
-                    f"Points must all have the same dimension. Object 0 has {first}, object {i} has {d}."
+                    f"Points must all have the same dimension. Object 0 has {first}, object {i} has {points.shape[1]}."
                 )
     return first
 
@@ -164,6 +156,12 @@ class Wasserstein(PointSetMeasure):
     d(x, z) = (min sum_ij f_ij m(x_i, z_j)^p)^(1/p) over flows f >= 0 from the weights of the x_i to the weights of the
     z_j, which sum to one in each set.
 
+    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
+    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored.
+    [qiao2013] sec. 5.2 uses this distance, of [rubner2000], for color signatures of images. The network simplex method
+    ([ahuja1993] ch. 11) solves the transport problems to 1e-13 of the largest cost; if it cycles, POT is used (``pip
+    install 'similis[transport]'``).
+
     Parameters
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
@@ -173,19 +171,7 @@ class Wasserstein(PointSetMeasure):
 
     See Also
     --------
-    IRM : greedy matching of the nearest points.
-    PyramidMatch : a similarity in linear time.
-
-    Notes
-    -----
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
-    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored. The
-    network simplex method solves the transport problems to 1e-13 of the largest cost. If it cycles, POT is used instead
-    (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 uses this distance for color signatures of images.
-
-    References
-    ----------
-    [rubner2000]; [ahuja1993] ch. 11 for the network simplex method.
+    IRM, PyramidMatch
 
     Examples
     --------
@@ -224,28 +210,16 @@ class IRM(PointSetMeasure):
     """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
     Pairs of points are processed by increasing distance; each pair gets the smaller of the remaining weights of its
-    points. d(x, z) is the sum of the distances times these weights.
+    points. d(x, z) is the sum of the distances times these weights ([li2000]).
+
+    Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses
+    this distance for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs at equal
+    distance depends neither on the order of the two sets nor on that of their points, so that it is symmetric.
 
     Parameters
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
         The distance between two points.
-
-    See Also
-    --------
-    Wasserstein : the optimal matching, which is never larger.
-
-    Notes
-    -----
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)``; weights are scaled to sum to one.
-    [qiao2013] sec. 5.2 uses it for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs
-    at equal distance depends neither on the order of the two sets nor on the order of their points, so that the
-    distance is symmetric.
-
-    References
-    ----------
-    J. Li, J. Z. Wang and G. Wiederhold (2000). IRM: integrated region matching for image retrieval. Proc. ACM
-    Multimedia, 147-156.
 
     Examples
     --------
@@ -298,21 +272,26 @@ def _by_pot(a: Array, b: Array, M: Array) -> float:
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
 
 
-def _ranks(A: PointSets, B: PointSets) -> tuple[Indices, Indices]:
-    """Return ranks of the sets of both collections in one common order; equal sets have equal ranks."""
+def _ranks(*collections: PointSets) -> list[Indices]:
+    """Return ranks of the sets of all collections in one common order; equal sets have equal ranks."""
     keys = [
         [(*S.points[S.place(i)].ravel().tolist(), *S.weights[S.place(i)].tolist()) for i in range(*S.shape)]
-        for S in (A, B)
+        for S in collections
     ]
-    rank = {key: k for k, key in enumerate(sorted({*keys[0], *keys[1]}))}
-    return np.array([rank[key] for key in keys[0]]), np.array([rank[key] for key in keys[1]])
+    rank = {key: k for k, key in enumerate(sorted(set().union(*keys)))}
+    return [np.array([rank[key] for key in own]) for own in keys]
 
 
 class PyramidMatch(PointSetMeasure):
     """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
     s(x, z) = sum_l 2^-l (I_l - I_(l-1)), where I_l is the number of points of x and z that share a bin of side 2^l
-    times the finest side, l = 0, 1, ..., and I_(-1) = 0.
+    times the finest side, l = 0, 1, ..., and I_(-1) = 0 ([grauman2005]).
+
+    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
+    optimal matching of :class:`Wasserstein` in linear time. Objects are arrays of k points of d numbers, or pairs
+    ``(points, weights)`` in which a point counts as its weight. The grid is fitted to the training points; points of
+    new objects beyond it are moved to its edge.
 
     Parameters
     ----------
@@ -327,32 +306,13 @@ class PyramidMatch(PointSetMeasure):
         Corner of the grid: the smallest coordinates of the training points.
     side_ : float
         Side of the finest bins.
-    domain_ : tuple
-        ``(0, 1)`` if normalized, else ``(0, inf)``.
-
-    See Also
-    --------
-    Wasserstein : the optimal matching, which this one approximates in linear time.
-
-    Notes
-    -----
-    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2. Objects are arrays
-    of k points of d numbers, or pairs ``(points, weights)`` in which a point counts as its weight. The grid is fitted
-    to the training points; points of new objects beyond it are moved to its edge.
-
-    References
-    ----------
-    K. Grauman and T. Darrell (2007). The pyramid match kernel: efficient learning with sets of features. Journal of
-    Machine Learning Research 8, 725-760.
 
     Examples
     --------
     >>> from similis import PyramidMatch
     >>> sets = [[[0.0, 0.0], [7.9, 7.9]], [[0.5, 0.5], [7.9, 7.9]], [[4.0, 4.0]]]
-    >>> PyramidMatch(n_levels=4).fit(sets).matrix(sets).round(2)
-    array([[1.  , 1.  , 0.18],
-           [1.  , 1.  , 0.18],
-           [0.18, 0.18, 1.  ]])
+    >>> PyramidMatch(n_levels=4).fit(sets).matrix(sets[:1], sets).round(2)
+    array([[1.  , 1.  , 0.18]])
     """
 
     fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
@@ -367,7 +327,6 @@ class PyramidMatch(PointSetMeasure):
 
     @property
     def domain_(self) -> tuple[float, float]:
-        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def learn(self, objects: list[Any], y: Any) -> None:
@@ -379,55 +338,36 @@ class PyramidMatch(PointSetMeasure):
 
     encode_together = Measure.encode_together  # the bins are those of the training sets
 
-    def encode(self, objects: list[Any]) -> _Pyramids:
+    def encode(self, objects: list[Any]) -> PointSets:
         """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
         check_is_fitted(self, "side_")
         sets = PointSets.of(objects, self._dimension, mass=False)
-        most = 2 ** (self.n_levels - 1) - 1
-        finest = np.clip((sets.points - self.low_) // self.side_, 0, most).astype(np.int64)
-        owner = np.repeat(np.arange(*sets.shape), np.diff(sets.starts))
-        keys, values, owners = [], [], []
-        for level in range(self.n_levels):
-            # sum_l w_l (I_l - I_(l-1)) = sum_l (w_l - w_(l+1)) I_l with w_l = 2^-l, and zero after the last level
-            weight = 2.0**-level if level == self.n_levels - 1 else 2.0 ** -(level + 1)
-            keys.append(_bin_names(finest >> level, level))
-            values.append(weight * sets.weights)
-            owners.append(owner)
-        bins, counts, of = np.concatenate(keys), np.concatenate(values), np.concatenate(owners)
+        levels = np.arange(self.n_levels)
+        finest = np.clip((sets.points - self.low_) // self.side_, 0, 2 ** levels[-1] - 1).astype(np.int64)
+        bins = np.concatenate([_bin_names(finest >> level, level) for level in range(self.n_levels)])
+        # sum_l w_l (I_l - I_(l-1)) = sum_l (w_l - w_(l+1)) I_l with w_l = 2^-l, and zero after the last level
+        factors = 0.5 ** np.minimum(levels + 1, levels[-1])
+        counts = np.outer(factors, sets.weights).ravel()
+        of = np.tile(np.repeat(np.arange(*sets.shape), np.diff(sets.starts)), self.n_levels)
         order = np.lexsort((bins, of))
         bins, counts, of = bins[order], counts[order], of[order]
         first = np.flatnonzero(np.r_[True, (bins[1:] != bins[:-1]) | (of[1:] != of[:-1])])
         starts = np.searchsorted(of[first], np.arange(sets.shape[0] + 1)).astype(np.int64)
-        total = np.add.reduceat(sets.weights, sets.starts[:-1])
-        return _Pyramids(bins[first], np.add.reduceat(counts, first), starts, total, sets.dtype)
+        return PointSets(bins[first], np.add.reduceat(counts, first), starts, sets.dtype)
 
-    def block(self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        mirror, out = B is A, np.zeros((*A.shape, *B.shape))
+        histograms = A.points, A.weights, A.starts, B.points, B.weights, B.starts
+        # The self-similarity of a set is the sum of its weights in all bins.
+        own_A, own_B = (np.add.reduceat(S.weights, S.starts[:-1]) for S in (A, B))
 
         def work(rows: slice) -> None:
-            _kernels.shared_counts(
-                A.bins, A.counts, A.starts, B.bins, B.counts, B.starts, rows.start, rows.stop, mirror, out
-            )
+            _kernels.shared_counts(*histograms, rows.start, rows.stop, mirror, out)
             if self.normalize:
-                # The self-similarity of a set is its total weight, since the sum telescopes.
-                out[rows] /= np.sqrt(np.outer(A.total[rows], B.total))
+                out[rows] /= np.sqrt(np.outer(own_A[rows], own_B))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
-        for_each_strip(work, len(out), n_jobs, tick, step=32)
-        if mirror:
-            mirror_upper(out)
-        return out.astype(self.result_dtype(A, B), copy=False)
-
-
-@dataclass
-class _Pyramids:
-    """Bins of each set in increasing order, their counts, and the total weight of each set."""
-
-    bins: NDArray[np.int64]
-    counts: Floats
-    starts: NDArray[np.int64]
-    total: Floats
-    dtype: np.dtype[Any]
+        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(self.result_dtype(A, B), copy=False)
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:

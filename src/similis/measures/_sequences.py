@@ -1,13 +1,13 @@
 """Measures on sequences of symbols and on time series: edit distance and dynamic time warping.
 
-A sequence is a text, bytes, or a list of hashable symbols. Sequences are compared by code points: a text is used as it
-is, other sequences are translated with a vocabulary of one code point per symbol.
+A sequence is a text, bytes, or a list of hashable symbols, which are translated to one code point each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,14 @@ class SequenceMeasure(Measure):
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[Any]:
-        return read_sequences(X, type(self).__name__)
+        """Validate sequences; return a list of texts if all symbols are characters, else of tuples of symbols."""
+        who, X = type(self).__name__, X.to_numpy() if hasattr(X, "to_numpy") else X
+        if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+            X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
+        sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
+        if all(isinstance(s, str) or UNKNOWN not in map(_character, s) for s in sequences):
+            return ["".join(s) for s in sequences]
+        return sequences
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -51,11 +58,10 @@ class Spelling:
     @classmethod
     def of(cls, collections: Sequence[list[Any]], also: Iterable[Any]) -> Spelling:
         """Assign a code point to every symbol in the collections and in `also`."""
-        if all(isinstance(sequence, str) for objects in collections for sequence in objects):
+        sequences = list(chain(*collections))
+        if all(isinstance(sequence, str) for sequence in sequences):
             return cls(None)
-        symbols = dict.fromkeys(also)
-        symbols.update(dict.fromkeys(symbol for objects in collections for sequence in objects for symbol in sequence))
-        return cls({symbol: chr(code) for code, symbol in enumerate(symbols)})
+        return cls({symbol: chr(code) for code, symbol in enumerate(dict.fromkeys(chain(also, *sequences)))})
 
     def spell(self, objects: list[Any]) -> list[str]:
         """Translate each sequence to a text with one code point per symbol."""
@@ -66,17 +72,6 @@ class Spelling:
     def letter(self, symbol: Any) -> str | None:
         """Return the code point of a symbol; None if it occurs in no sequence."""
         return _character(symbol) if self.symbols is None else self.symbols.get(symbol)
-
-
-def read_sequences(X: Any, who: str) -> list[Any]:
-    """Validate sequences; return a list of texts if all symbols are characters, else of tuples of symbols."""
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
-        X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
-    sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
-    if all(isinstance(s, str) or all(isinstance(a, str) and len(a) == 1 for a in s) for s in sequences):
-        return [s if isinstance(s, str) else "".join(s) for s in sequences]
-    return sequences
 
 
 def _character(symbol: Any) -> str:
@@ -106,6 +101,11 @@ WORD = 64  # symbols that rapidfuzz packs into one machine word
 class Edit(SequenceMeasure):
     """Edit distance: the smallest cost of turning x into z by inserting, deleting and substituting symbols.
 
+    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
+    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). The
+    distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
+    'similis[strings]'``).
+
     Parameters
     ----------
     weights : tuple of three numbers, default=(1, 1, 1)
@@ -113,44 +113,22 @@ class Edit(SequenceMeasure):
         insertions and deletions only.
     normalize : bool or "metric", default=False
         True divides by the largest possible distance of sequences of these lengths. "metric" is
-        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric if d is.
+        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion ([yujian2007]), a metric if d is.
     substitution : dict, optional
         Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
         Costs of inserting or deleting particular symbols: ``gaps[a]``.
 
-    Attributes
-    ----------
-    symmetric : bool
-        True if insertions and deletions have equal costs, and substitutions in both directions too.
-    domain_ : tuple
-        ``(0, 1)`` if normalized, else ``(0, inf)``.
-
     See Also
     --------
     Alignment : the best score instead of the smallest cost, with affine costs of gaps.
-
-    Notes
-    -----
-    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
-    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). Integer
-    weights are computed by rapidfuzz (``pip install 'similis[strings]'``), fractions and costs of particular symbols by
-    a kernel of similis.
-
-    References
-    ----------
-    [wagner1974].
-    L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and Machine
-    Intelligence 29(6), for ``normalize="metric"``.
 
     Examples
     --------
     >>> from similis import Edit
     >>> transitions = {"a": {"g": 0.5}, "g": {"a": 0.5}, "c": {"t": 0.5}, "t": {"c": 0.5}}
-    >>> Edit(substitution=transitions).matrix(["acgt", "gcgt", "cgt"])
-    array([[0. , 0.5, 1. ],
-           [0.5, 0. , 1. ],
-           [1. , 1. , 0. ]])
+    >>> Edit(substitution=transitions).matrix(["acgt"], ["acgt", "gcgt", "cgt"])
+    array([[0. , 0.5, 1. ]])
     """
 
     kind = "dissimilarity"
@@ -184,7 +162,6 @@ class Edit(SequenceMeasure):
 
     @property
     def domain_(self) -> tuple[float, float]:
-        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def _validate_params(self) -> None:
@@ -293,7 +270,7 @@ class Edit(SequenceMeasure):
         insert, delete, substitute = (float(np.max(cost)) for cost in costs)
         m, n = m[:, None], n[None, :]
         if self.normalize == "metric":
-            # Yujian and Bo (2007), Definition 3 -> 2 d / (a (|x| + |z|) + d)
+            # [yujian2007] Definition 3 -> 2 d / (a (|x| + |z|) + d)
             whole = (max(insert, delete) * (m + n) + block) / 2
         else:
             common = np.minimum(m, n)
@@ -321,7 +298,10 @@ class DTW(PointSetMeasure):
     """Dynamic time warping: the distance of two series after an optimal stretching of time.
 
     d(x, z) is the root of the smallest sum of |x_a - z_b|^2 over all paths through both series from start to end, with
-    one step forward in x, in z or in both at a time.
+    one step forward in x, in z or in both at a time ([sakoe1978]).
+
+    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
+    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
 
     Parameters
     ----------
@@ -329,27 +309,11 @@ class DTW(PointSetMeasure):
         Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
         0 gives the Euclidean distance of series of equal length. None means no restriction.
 
-    See Also
-    --------
-    Edit : for sequences of symbols.
-    Minkowski : the distance without stretching.
-
-    Notes
-    -----
-    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
-    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
-
-    References
-    ----------
-    [sakoe1978].
-
     Examples
     --------
     >>> from similis import DTW
-    >>> DTW().matrix([[0, 1, 2, 2], [0, 0, 1, 2], [0, 3]]).round(1)
-    array([[0. , 0. , 1.7],
-           [0. , 0. , 1.4],
-           [1.7, 1.4, 0. ]])
+    >>> DTW().matrix([[0, 1, 2, 2]], [[0, 0, 1, 2], [0, 3]]).round(1)
+    array([[0. , 1.7]])
     """
 
     kind = "dissimilarity"
@@ -360,10 +324,8 @@ class DTW(PointSetMeasure):
         self.window = window
 
     def validate_objects(self, X: Any) -> list[Any]:
-        series = [
-            as_points(x, i, "DTW", "series of numbers, or of rows of numbers")
-            for i, x in enumerate(as_collection(X, "DTW"))
-        ]
+        wanted = "series of numbers, or of rows of numbers"
+        series = [as_points(x, i, "DTW", wanted) for i, x in enumerate(as_collection(X, "DTW"))]
         return [(x, np.ones(len(x))) for x in series]
 
     def verify_objects(self, objects: Any) -> None:
@@ -371,11 +333,10 @@ class DTW(PointSetMeasure):
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
+        series = A.points, A.starts, B.points, B.starts
         window = -1 if self.window is None else self.window
 
         def work(rows: slice) -> None:
-            _kernels.warping_distances(
-                A.points, A.starts, B.points, B.starts, window, rows.start, rows.stop, mirror, out
-            )
+            _kernels.warping_distances(*series, window, rows.start, rows.stop, mirror, out)
 
         return fill_strips(out, work, n_jobs, tick, step=16, mirror=mirror)

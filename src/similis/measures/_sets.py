@@ -1,8 +1,4 @@
-"""Measures on sets and binary rows (Jaccard, Dice, Overlap, Tversky), and their storage as bits or sparse rows.
-
-Every set measure is a function of three numbers: f(x and z) of the common features, f(x) and f(z). The salience f is
-the number of features or the sum of their weights, [cazzanti2007] sec. 2.1.
-"""
+"""Measures on sets and binary rows: functions of f(x and z), f(x) and f(z), f the number or weight of features."""
 
 from __future__ import annotations
 
@@ -42,7 +38,6 @@ DENSE = 2**25  # largest number of entries of a dense right-hand side of a spars
 class SetMeasure(Measure):
     """Base of set similarities, functions of the common features and of the features of each set."""
 
-    _reads_packed = False
     alpha = beta = 0.5
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
@@ -51,7 +46,7 @@ class SetMeasure(Measure):
         _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
     def validate_objects(self, X: Any) -> Any:
-        return read_packed(X, self) if self._reads_packed else read_sets(X, self)
+        return read_sets(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
         self._features = _Features.of([objects], getattr(self, "salience", None))
@@ -87,10 +82,9 @@ class _Sets:
 @storable
 @dataclass
 class _Features(FittedArrays):
-    """Features of the sets in a fixed order.
+    """Features of the sets in a fixed order; `vocabulary` numbers those of token sets, None stands for binary rows.
 
-    `vocabulary` numbers the features of token sets and is None for binary rows; `weights` is None if each feature
-    counts one; `bits` is True for packed sets and False for sparse ones.
+    `weights` is None if each feature counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
     fitted_arrays = {"n_features": fitted_count(), "weights": fitted_reals(None, optional=True)}
@@ -134,9 +128,7 @@ class _Features(FittedArrays):
         """Encode sets by these features; other features of a set count only in its salience f(x)."""
         if isinstance(objects, np.ndarray) and objects.dtype == np.uint64:
             return _Sets(np.bitwise_count(objects).sum(axis=1, dtype=np.float64), bits=both_layouts(objects))
-        if isinstance(objects, list) != (self.vocabulary is not None):
-            before, now = ("binary rows", "sets of tokens")[:: -1 if self.vocabulary is not None else 1]
-            raise ProximityError(f"{who} was fitted on {before} and got {now}. Pass {before}.")
+        check_form(objects, self.vocabulary is not None, who, ("sets of tokens", "binary rows"))
         extra: Any = 0.0
         if isinstance(objects, list):
             rows, extra = self._rows_of_tokens(objects)
@@ -153,20 +145,15 @@ class _Features(FittedArrays):
 
     def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, Floats]:
         """Return sparse rows of the known tokens, and the salience of the other ones."""
-        assert self.vocabulary is not None
-        indices: list[int] = []
-        indptr = [0]
+        numbers = self.vocabulary or {}
+        known = [sorted(numbers[token] for token in tokens if token in numbers) for tokens in objects]
         extra = np.zeros(len(objects))
         for i, tokens in enumerate(objects):
-            known = sorted(self.vocabulary[token] for token in tokens if token in self.vocabulary)
-            indices += known
-            indptr.append(len(indices))
-            if len(known) < len(tokens):
-                unseen = {token: 0 for token in sorted(tokens - self.vocabulary.keys(), key=repr)}
+            if len(known[i]) < len(tokens):
+                unseen = {token: 0 for token in sorted(tokens - numbers.keys(), key=repr)}
                 extra[i] = len(unseen) if self.salience is None else _weights(self.salience, unseen, 0).sum()
-        return sparse.csr_array(
-            (np.ones(len(indices)), np.array(indices, dtype=np.int32), indptr), (len(objects), self.n_features)
-        ), extra
+        indices, starts = concatenated(known)
+        return sparse.csr_array((np.ones(len(indices)), indices, starts), (len(objects), self.n_features)), extra
 
 
 def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
@@ -178,12 +165,7 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
     left, right = A.bits.rows, B.bits.columns
     out = np.empty((left.shape[0], right.shape[1]))
-    mirror = B is A
-
-    def work(rows: slice) -> None:
-        _kernels.common_bits(left, right, rows.start, rows.stop, mirror, out)
-
-    for_each_strip(work, len(out), n_jobs)
+    for_each_strip(lambda rows: _kernels.common_bits(left, right, rows.start, rows.stop, B is A, out), len(out), n_jobs)
     return out
 
 
@@ -215,8 +197,15 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
 
 
 def read_sets(X: Any, measure: Measure) -> Any:
-    """Validate sets: return token sets as a list of frozensets, binary rows as a boolean array, sparse rows as CSR."""
+    """Validate sets: return token sets as a list of frozensets, binary rows as booleans, words of bits, or CSR."""
     who, X = type(measure).__name__, _list_or_array(X)
+    if getattr(measure, "packed", False):
+        A = check_table(X, who, dtype=None, order="C")
+        if A.dtype not in (np.uint8, np.uint64):
+            raise ProximityError(
+                f"{who} with packed=True needs rows of uint8 or uint64 words, as made by numpy.packbits. Got {A.dtype}."
+            )
+        return A if A.dtype == np.uint64 else words(A)
     if isinstance(X, (list, tuple)) and not (
         len(X) and all(isinstance(x, np.ndarray) and x.dtype != object for x in X)
     ):
@@ -230,19 +219,20 @@ def read_sets(X: Any, measure: Measure) -> Any:
             "[set(x.split()) for x in X]."
         )
     A = check_table(X, who, accept_sparse="csr", dtype="numeric")
+    values = A
     if sparse.issparse(A):
         A = sparse.csr_array(A, dtype=np.float64, copy=True)
         A.sum_duplicates()
         A.eliminate_zeros()
-    values = A.data if sparse.issparse(A) else A
+        values = A.data
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = "a stored entry" if sparse.issparse(A) else first_position(strange)
+        where = first_position(strange) if values is A else "a stored entry"
         raise ProximityError(
             f"{who} needs sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
             "Threshold the rows first, as in X > 0."
         )
-    return A if sparse.issparse(A) else A.astype(bool)
+    return A.astype(bool) if values is A else A
 
 
 def _list_or_array(X: Any) -> Any:
@@ -261,17 +251,6 @@ def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
         return frozenset(x)
     except TypeError as error:
         raise ProximityError(f"The tokens of a set must be hashable. Object {i}: {error}.") from None
-
-
-def read_packed(X: Any, measure: Measure) -> NDArray[np.uint64]:
-    """Validate bit fingerprints packed into bytes (as by numpy.packbits) or words; return rows of words."""
-    A = check_table(_list_or_array(X), type(measure).__name__, dtype=None, order="C")
-    if A.dtype not in (np.uint8, np.uint64):
-        raise ProximityError(
-            f"{type(measure).__name__} with packed=True needs rows of uint8 or uint64 words, as made by "
-            f"numpy.packbits. Got {A.dtype}."
-        )
-    return A if A.dtype == np.uint64 else words(A)
 
 
 def words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -297,10 +276,10 @@ def read_described(X: Any, measure: Measure) -> Any:
     return read_sets(X, measure) if some else read_table(X, type(measure).__name__)
 
 
-def check_form(objects: Any, of_sets: bool, who: str) -> None:
+def check_form(objects: Any, of_sets: bool, who: str, names: tuple[str, str] = ("sets", "rows")) -> None:
     """Raise an error for rows after a fit on sets, and for sets after a fit on rows."""
     if isinstance(objects, list) != of_sets:
-        before, now = ("sets", "rows") if of_sets else ("rows", "sets")
+        before, now = names if of_sets else names[::-1]
         raise ProximityError(f"{who} was fitted on {before} and got {now}. Pass {before}.")
 
 
@@ -319,15 +298,17 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
     return [frozenset((k, None if is_missing(value) else value) for k, value in enumerate(row)) for row in rows]
 
 
-def sparse_codes(sets: list[frozenset[Any]], vocabulary: dict[Any, int]) -> tuple[Array, Array]:
-    """Return the sorted codes of all sets in one array, and the start of each set; other tokens get one extra code."""
-    codes = [sorted({vocabulary.get(token, len(vocabulary)) for token in tokens}) for tokens in sets]
-    starts = np.concatenate([[0], np.cumsum([len(c) for c in codes])]).astype(np.int64)
-    return np.array([code for row in codes for code in row], dtype=np.int32), starts
+def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
+    """Return all lists of numbers in one array, and the start of each list."""
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in numbers])]).astype(np.int64)
+    return np.array([number for row in numbers for number in row], dtype=np.int32), starts
 
 
 class Jaccard(SetMeasure):
     """Common features divided by all features, s(x, z) = |x and z| / |x or z|; Tanimoto similarity of fingerprints.
+
+    Objects are sets (or lists) of tokens, binary rows given as an array, a sparse binary matrix, or packed bits. Two
+    empty sets have similarity 1.
 
     Parameters
     ----------
@@ -336,12 +317,7 @@ class Jaccard(SetMeasure):
 
     See Also
     --------
-    TverskyRatio : alpha = beta = 1 gives this measure ([cazzanti2007] Eq. (2.2)).
-
-    Notes
-    -----
-    Objects are sets (or lists) of tokens, binary rows given as an array, a sparse binary matrix, or packed bits. Two
-    empty sets have similarity 1.
+    Dice, Overlap, TverskyRatio
 
     Examples
     --------
@@ -362,22 +338,12 @@ class Jaccard(SetMeasure):
     def __init__(self, *, packed: bool = False) -> None:
         self.packed = packed
 
-    @property
-    def _reads_packed(self) -> bool:  # type: ignore[override]
-        return self.packed
-
 
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
-    See Also
-    --------
-    TverskyRatio : alpha = beta = 0.5 gives this measure ([cazzanti2007] Eq. (2.2)).
-
-    Notes
-    -----
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
-    similarity 1.
+    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)). Objects are sets (or lists) of tokens,
+    binary rows given as an array, or a sparse binary matrix. Two empty sets have similarity 1.
 
     Examples
     --------
@@ -392,12 +358,6 @@ class Dice(SetMeasure):
 class Overlap(SetMeasure):
     """Common features divided by the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
 
-    See Also
-    --------
-    Jaccard : common features divided by the union.
-
-    Notes
-    -----
     Not a case of Tversky's ratio model. Objects are sets (or lists) of tokens, binary rows given as an array, or a
     sparse binary matrix. Two empty sets have similarity 1, an empty set and any other set similarity 0.
 
@@ -435,6 +395,9 @@ class _Tversky(SetMeasure):
 class TverskyContrast(_Tversky):
     """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
 
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
+    is read as sets of tokens. Two empty sets have similarity 0.
+
     Parameters
     ----------
     alpha, beta : float, default=0.5
@@ -445,20 +408,12 @@ class TverskyContrast(_Tversky):
 
     Attributes
     ----------
-    symmetric : bool
-        True if alpha equals beta.
     domain_ : tuple or None
         The interval of possible values for binary rows, known after fit; None for sets of tokens.
 
     See Also
     --------
-    TverskyRatio : the ratio of the same quantities.
-    Counting : agreement of categorical features.
-
-    Notes
-    -----
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
-    is read as sets of tokens. Two empty sets have similarity 0.
+    TverskyRatio, Counting
 
     Examples
     --------
@@ -484,26 +439,13 @@ class TverskyContrast(_Tversky):
 class TverskyRatio(_Tversky):
     """Tversky's ratio model, s(x, z) = f(x and z) / (f(x and z) + alpha f(x without z) + beta f(z without x)).
 
+    Objects and parameters are those of :class:`TverskyContrast`. alpha = beta = 1 is :class:`Jaccard`, alpha = beta =
+    0.5 :class:`Dice`. 0/0 is 1 if neither object has a (salient) feature, else 0.
+
     Parameters
     ----------
     alpha, beta, salience
         As in :class:`TverskyContrast`.
-
-    Attributes
-    ----------
-    symmetric : bool
-        True if alpha equals beta.
-
-    See Also
-    --------
-    Jaccard : alpha = beta = 1.
-    Dice : alpha = beta = 0.5.
-    TverskyContrast : the linear model.
-
-    Notes
-    -----
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
-    is read as sets of tokens. 0/0 is 1 if neither object has a (salient) feature, else 0.
 
     Examples
     --------

@@ -18,24 +18,16 @@ class FromFunction(Measure):
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value.
+        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value. With ``n_jobs`` the
+        calls are distributed over processes, so that `f` and the objects must be picklable.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the returned number.
     symmetric : bool, default=False
         Set to True if f(x, z) = f(z, x) always holds; this saves half of the calls.
 
-    Attributes
-    ----------
-    domain_ : None
-        The range of an arbitrary function is not known.
-
     See Also
     --------
     Measure : base class for measures with parameters to tune.
-
-    Notes
-    -----
-    With ``n_jobs`` the calls are distributed over processes, so that `f` and the objects must be picklable.
 
     Examples
     --------
@@ -65,9 +57,9 @@ class FromFunction(Measure):
 class FromMatrix(Measure):
     """Measure that looks up proximities in a stored matrix.
 
-    The objects are row numbers of `S`, or ids. Slicing objects (cross-validation, calibration, bagging, any
-    scikit-learn meta-estimator) then slices rows and columns consistently; both directions and the diagonal stay
-    available, and a clone shares `S`.
+    The objects are row numbers of `S`, or ids, in a vector or in one column. Slicing objects (cross-validation,
+    calibration, bagging, any scikit-learn meta-estimator) then slices rows and columns consistently. Both directions
+    and the diagonal stay available: entries are never mirrored. A clone shares `S`.
 
     Parameters
     ----------
@@ -79,20 +71,9 @@ class FromMatrix(Measure):
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities.
 
-    Attributes
-    ----------
-    symmetric : bool
-        False: entries are looked up in both halves and never mirrored.
-    domain_ : None
-        Unknown without reading the whole matrix.
-
     See Also
     --------
     Pairwise : ``Pairwise(FromMatrix(S))`` in front of a classifier.
-
-    Notes
-    -----
-    `X` may be a vector of ids or a column of them, shape (m, 1), for meta-estimators that require a table.
 
     Examples
     --------
@@ -133,7 +114,13 @@ class FromMatrix(Measure):
         n = self._stored().shape[0]
         if self.ids is None:
             return _row_numbers(objects, n)
-        places = self._places(n)
+        ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
+        places = {name: place for place, name in enumerate(ids)}
+        if len(ids) != n:
+            raise ProximityError(f"ids must hold one id for each of the {n} objects of S. Got {len(ids)} ids.")
+        if len(places) < n:
+            twice = next(name for place, name in enumerate(ids) if places[name] != place)
+            raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
         positions = [places.get(name, -1) for name in objects.tolist()]
         if -1 in positions:
             row = positions.index(-1)
@@ -169,17 +156,6 @@ class FromMatrix(Measure):
         if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
             raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
-
-    def _places(self, n: int) -> dict[Any, int]:
-        """Return the position of each id."""
-        ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
-        places = {name: place for place, name in enumerate(ids)}
-        if len(ids) != n:
-            raise ProximityError(f"ids must hold one id for each of the {n} objects of S. Got {len(ids)} ids.")
-        if len(places) < len(ids):
-            twice = next(name for place, name in enumerate(ids) if places[name] != place)
-            raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
-        return places
 
     def __sklearn_clone__(self) -> FromMatrix:
         # The default clone would copy S.

@@ -41,9 +41,14 @@ _CODECS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bz2": bz
 class Compression(Measure):
     """Compression distance: the information in x that is not in z, measured by a compressor.
 
-    The normalized compression distance d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)), where C is the compressed
-    length and xz the concatenation. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the fraction of x that remains
-    when z is known.
+    The normalized compression distance d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)) of [cilibrasi2005], where
+    C is the compressed length and xz the concatenation. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the
+    fraction of x that remains when z is known.
+
+    Objects are texts (compressed as UTF-8) or bytes, which may be empty. The distance of an object to itself is small,
+    but not zero; values lie near the interval from 0 to 1, on short texts often beyond it. The measure is never
+    symmetric: a compressor packs xz and zx into slightly different lengths. n objects need about n^2 compressions.
+    [cazzanti2007] sec. 2.1 and [chen2010] ch. 1 mention compressibility as a similarity.
 
     Parameters
     ----------
@@ -52,28 +57,6 @@ class Compression(Measure):
         are 900 kB, the window of lzma is megabytes, and it is slow.
     conditional : bool, default=False
         Use the conditional form, which is asymmetric.
-
-    Attributes
-    ----------
-    symmetric : bool
-        False: a compressor packs xz and zx into slightly different lengths.
-    domain_ : None
-        Values lie near the interval from 0 to 1, on short texts often beyond it.
-
-    See Also
-    --------
-    TfidfCosine : compares words.
-    Edit : compares symbols.
-
-    Notes
-    -----
-    Objects are texts (compressed as UTF-8) or bytes, which may be empty. The distance of an object to itself is small,
-    but not zero. n objects need about n^2 compressions, which ``n_jobs`` threads share. [cazzanti2007] sec. 2.1 and
-    [chen2010] ch. 1 mention compressibility as a similarity.
-
-    References
-    ----------
-    [cilibrasi2005].
 
     Examples
     --------
@@ -126,6 +109,9 @@ class _Packed:
 class TfidfCosine(Measure):
     """Cosine of texts as bags of words, weighted by the inverse document frequency among the training texts.
 
+    Equal to ``TfidfVectorizer`` and ``cosine_similarity`` of scikit-learn. Words that occur in no training text are
+    ignored; a text without any known word has similarity 0 with every text, including itself.
+
     Parameters
     ----------
     analyzer : {"word", "char", "char_wb"}, default="word"
@@ -137,24 +123,12 @@ class TfidfCosine(Measure):
     sublinear_tf : bool, default=False
         Replace the number k of occurrences of a word by 1 + log k.
 
-    See Also
-    --------
-    Compression : uses no words.
-    Cosine : for vectors.
-
-    Notes
-    -----
-    Equal to ``TfidfVectorizer`` and ``cosine_similarity`` of scikit-learn. Words that occur in no training text are
-    ignored; a text without any known word has similarity 0 with every text, including itself.
-
     Examples
     --------
     >>> from similis import TfidfCosine
     >>> texts = ["the cat sat", "the cat ran", "a dog barked"]
-    >>> TfidfCosine().fit(texts).matrix(texts).round(2)
-    array([[1.  , 0.54, 0.  ],
-           [0.54, 1.  , 0.  ],
-           [0.  , 0.  , 1.  ]])
+    >>> TfidfCosine().fit(texts).matrix(texts[:1], texts).round(2)
+    array([[1.  , 0.54, 0.  ]])
     """
 
     domain_ = (0.0, 1.0)
@@ -194,9 +168,8 @@ class TfidfCosine(Measure):
     def learn(self, objects: list[str], y: Any) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(**self.get_params(deep=False))
         try:
-            self._vectorizer = vectorizer.fit(objects)
+            self._vectorizer = TfidfVectorizer(**self.get_params(deep=False)).fit(objects)
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise

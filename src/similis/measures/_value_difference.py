@@ -102,12 +102,6 @@ class ValueTables(FittedArrays):
             tables.append(T if known.all() else np.pad(T, (0, 1)))
         return cls(codebook, kinds, *_grouped(tables))
 
-    def largest_between(self, A: TwoWayArray) -> float:
-        """Return the largest dissimilarity of two encoded objects, computed strip by strip."""
-        rows = np.unique(A.rows, axis=0)
-        strips = range(0, len(rows), STRIP)
-        return max(float(self.compare(both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])).max()) for i in strips)
-
     @property
     def largest(self) -> float:
         """Upper bound of the dissimilarity of any two objects."""
@@ -116,23 +110,20 @@ class ValueTables(FittedArrays):
 
     def encode(self, objects: Array) -> TwoWayArray:
         codes = self.codebook.encode(objects)
-        dtype = np.uint8 if self.widths.max() <= GROUP else np.uint32
-        grouped = np.empty((len(codes), len(self.groups)), dtype)
+        grouped = np.empty((len(codes), len(self.groups)), np.uint8 if self.widths.max() <= GROUP else np.uint32)
         for g, (first, stop) in enumerate(self.groups):
-            parts = (self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
-            grouped[:, g] = sum(parts)
+            grouped[:, g] = sum(self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
         return both_layouts(grouped)
 
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
-        mirror = B is A
-
-        def work(rows: slice) -> None:
-            _kernels.value_difference(
-                A.rows, B.columns, self.table, self.offsets, self.widths, rows.start, rows.stop, mirror, out
-            )
-
-        for_each_strip(work, A.shape[0], n_jobs, tick)
+        operands = A.rows, B.columns, self.table, self.offsets, self.widths
+        for_each_strip(
+            lambda rows: _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out),
+            len(out),
+            n_jobs,
+            tick,
+        )
         return out
 
 
@@ -162,6 +153,10 @@ class VDM(CategoricalMeasure):
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
     estimated from the training objects.
 
+    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
+    classifier)``. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
+    classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
+
     Parameters
     ----------
     q : float, default=2.0
@@ -181,30 +176,17 @@ class VDM(CategoricalMeasure):
         Class labels.
     max_ : float
         d_max; only with `similarity`.
-    domain_ : tuple
-        Interval that contains all values.
-    n_features_in_ : int
-        Number of features.
 
     See Also
     --------
-    Counting : counts equal features, without labels.
-    HVDM : for rows of categorical and numeric features.
-
-    Notes
-    -----
-    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
-    classifier)``. Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two classes and changes
-    no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
+    HVDM, Counting
 
     Examples
     --------
     >>> from similis import VDM
     >>> votes, party = [["y", "n"], ["y", "y"], ["n", "y"]], ["dem", "dem", "rep"]
-    >>> VDM().fit(votes, party).matrix(votes)
-    array([[0. , 0.5, 2.5],
-           [0.5, 0. , 2. ],
-           [2.5, 2. , 0. ]])
+    >>> VDM().fit(votes, party).matrix(votes[:1], votes)
+    array([[0. , 0.5, 2.5]])
     """
 
     fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
@@ -231,11 +213,14 @@ class VDM(CategoricalMeasure):
 
     def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
-        self._tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
-        self.domain_ = (0.0, self._tables.largest)
+        tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
+        self._tables = tables
+        self.domain_ = (0.0, tables.largest)
         if self.similarity:
-            self.max_ = self._tables.largest_between(self._tables.encode(objects)) or 1.0
-            self.domain_ = (1 - self._tables.largest / self.max_, 1.0)
+            rows = np.unique(tables.encode(objects).rows, axis=0)
+            pairs = ((both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])) for i in range(0, len(rows), STRIP))
+            self.max_ = max(float(tables.compare(A, B).max()) for A, B in pairs) or 1.0
+            self.domain_ = (1 - tables.largest / self.max_, 1.0)
 
     def encode(self, objects: Array) -> TwoWayArray:
         check_is_fitted(self)
@@ -270,15 +255,18 @@ class HVDM(CategoricalMeasure):
     d(x, z)^2 = sum over categorical i of sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^2
     + sum over numeric i of ((x[i] - z[i]) / (4 sigma_i))^2, sigma_i the standard deviation in training.
 
+    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
+    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
+    another missing number, and a missing category is a separate category. A numeric column that is constant in training
+    adds nothing.
+
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
         Categorical columns. By default those with values that are not numbers; in a frame, those whose type is not
         numeric (text, category, bool).
-    smoothing : float, default=0.0
-        Value added to each count of (value, class).
-    unseen : {"zero", "prior"}, default="zero"
-        Contribution of a categorical value that did not occur in training, as in :class:`VDM`.
+    smoothing, unseen
+        As in :class:`VDM`, for the categorical columns.
 
     Attributes
     ----------
@@ -288,30 +276,13 @@ class HVDM(CategoricalMeasure):
         Mean and 4 sigma_i of each numeric column.
     classes_ : ndarray
         Class labels; only with categorical columns.
-    domain_ : tuple
-        Interval that contains all values.
-    n_features_in_ : int
-        Number of columns.
-
-    See Also
-    --------
-    VDM : for categorical columns only.
-
-    Notes
-    -----
-    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
-    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
-    another missing number, and a missing category is a separate category. A numeric column that is constant in training
-    adds nothing.
 
     Examples
     --------
     >>> from similis import HVDM
     >>> rows, y = [["red", 1.0], ["red", 3.0], ["blue", 1.0]], [0, 0, 1]
-    >>> HVDM().fit(rows, y).matrix(rows).round(3)
-    array([[0.   , 0.53 , 1.414],
-           [0.53 , 0.   , 1.51 ],
-           [1.414, 1.51 , 0.   ]])
+    >>> HVDM().fit(rows, y).matrix(rows[:1], rows).round(3)
+    array([[0.   , 0.53 , 1.414]])
     """
 
     fitted_arrays = {
@@ -340,19 +311,17 @@ class HVDM(CategoricalMeasure):
     @validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         objects = self.check_objects(X, reset=True)
-        self.categorical_ = self._which_categorical(X, objects)
-        if self.categorical_.any():
+        mask = self.categorical_ = self._which_categorical(X, objects)
+        if mask.any():
             self.classes_, codes = check_labels(y, len(objects), who="HVDM with categorical columns", min_classes=1)
-            self._tables = ValueTables.learn(
-                objects[:, self.categorical_], codes, len(self.classes_), 2.0, self.smoothing, self.unseen
-            )
+            n_classes = len(self.classes_)
+            self._tables = ValueTables.learn(objects[:, mask], codes, n_classes, 2.0, self.smoothing, self.unseen)
         numbers = np.ma.masked_invalid(self._numbers(objects))
         if np.ma.filled(np.abs(numbers), 0.0).max(initial=0.0) > 1e140:
             raise ProximityError("HVDM needs numbers below 1e140, whose squares do not overflow. Divide by a constant.")
         self.mean_ = np.ma.filled(numbers.mean(axis=0), 0.0)
         self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
-        highest = np.sqrt(self._tables.largest) if self.categorical_.all() else np.inf
-        self.domain_ = (0.0, float(highest))
+        self.domain_ = (0.0, float(np.sqrt(self._tables.largest)) if mask.all() else np.inf)
         return self
 
     def encode(self, objects: Array) -> _Mixed:
@@ -366,7 +335,13 @@ class HVDM(CategoricalMeasure):
     def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: Tick = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
-            squares += _one_side_missing(A, B)
+            # Computed with 0 for missing numbers; a missing and a known number differ by 1.
+            one_missing = ((1 - A.numbers.rows**2) * ~A.missing) @ B.missing.T  # (m, n)
+            if B is A:
+                one_missing = one_missing + one_missing.T  # exactly symmetric
+            else:
+                one_missing += A.missing @ ((1 - B.numbers.rows**2) * ~B.missing).T
+            squares += one_missing
         if A.codes is not None and B.codes is not None:
             squares += self._tables.compare(A.codes, B.codes, n_jobs, tick)
         return np.sqrt(squares, out=squares)
@@ -377,17 +352,16 @@ class HVDM(CategoricalMeasure):
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
-            if objects.dtype.kind in "iuf":
-                return np.zeros(d, dtype=bool)
-            return np.array([not all_numbers(objects[:, k]) for k in range(d)])
+            numeric = objects.dtype.kind in "iuf"
+            return np.array([not (numeric or all_numbers(objects[:, k])) for k in range(d)])
         chosen = np.asarray(self.categorical)
+        if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
+            unknown = set(chosen.ravel().tolist()) - set(self.feature_names_in_)
+            if unknown:
+                raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
+            return np.isin(self.feature_names_in_, chosen)
         if chosen.dtype.kind == "b" and chosen.shape == (d,):
             return chosen.copy()
-        if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
-            chosen = np.flatnonzero(np.isin(self.feature_names_in_, chosen))
-            if len(chosen) != len(np.unique(np.asarray(self.categorical))):
-                unknown = set(np.asarray(self.categorical).tolist()) - set(self.feature_names_in_)
-                raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
         if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < -d or chosen.max() >= d):
             raise ProximityError(
                 f"categorical must hold column numbers below {d}, {d} booleans, or column names of a frame. "
@@ -401,23 +375,13 @@ class HVDM(CategoricalMeasure):
         """Return the numeric columns as floats, NaN where missing."""
         columns = np.flatnonzero(~self.categorical_)
         numbers = np.empty((len(objects), len(columns)))
-        if objects.dtype.kind in "iuf":
-            numbers[:] = objects[:, columns]
-        else:
-            for place, k in enumerate(columns):
-                hint = "Pass the categorical columns as categorical=..."
+        hint = "Pass the categorical columns as categorical=..."
+        for place, k in enumerate(columns):
+            if objects.dtype.kind in "iuf":
+                numbers[:, place] = objects[:, k]
+            else:
                 numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
         if np.isinf(numbers).any():
             row, place = np.argwhere(np.isinf(numbers))[0]
             raise ProximityError(f"HVDM needs finite numbers. Got inf at row {row}, column {columns[place]}.")
         return numbers
-
-
-def _one_side_missing(A: _Mixed, B: _Mixed) -> Floats:
-    """Correct squares computed with 0 for missing numbers: a missing and a known number differ by 1."""
-    rest_of_A = (1 - A.numbers.rows**2) * ~A.missing  # (m, d)
-    right_missing = rest_of_A @ B.missing.T  # (m, n)
-    if B is A:
-        return right_missing + right_missing.T  # exactly symmetric
-    rest_of_B = (1 - B.numbers.rows**2) * ~B.missing  # (n, d)
-    return right_missing + A.missing @ rest_of_B.T

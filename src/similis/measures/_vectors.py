@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from similis import _kernels
 from similis._utils.arrays import Array, Floats
 from similis.base import (
+    Kind,
     Measure,
     Tick,
     at_least,
@@ -93,17 +94,15 @@ ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
 
 def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
-    right = B.T
     if A.shape[0] <= ROWS:
-        # This product allocates a dense result directly.
-        out = safe_sparse_dot(A, right, dense_output=True)
+        out = safe_sparse_dot(A, B.T, dense_output=True)
         if tick is not None:
-            tick(A.shape[0])
+            tick(len(out))
     else:
         out = np.empty((A.shape[0], B.shape[0]))
 
         def work(rows: slice) -> None:
-            out[rows] = safe_sparse_dot(A[rows], right, dense_output=True)
+            out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
 
         for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
     if B is A:
@@ -123,15 +122,6 @@ class Polynomial(VectorMeasure):
     lift : float, optional
         If given, each vector gets one more coordinate of this value and is scaled to length one, as in [bernal2003]
         sec. 2: the points then lie on a sphere, which approximates the plane for a large radius. 0 only normalizes.
-
-    Attributes
-    ----------
-    domain_ : tuple or None
-        With `lift`, the image of [-1, 1]; else None.
-
-    See Also
-    --------
-    Cosine : degree 1 of normalized vectors.
 
     Examples
     --------
@@ -153,7 +143,6 @@ class Polynomial(VectorMeasure):
 
     @property
     def domain_(self) -> tuple[float, float] | None:
-        """Interval of possible values, known for vectors of length one."""
         if self.lift is None:
             return None
         inner = [-1.0, 1.0] + ([-self.coef0] if abs(self.coef0) < 1 else [])
@@ -163,9 +152,8 @@ class Polynomial(VectorMeasure):
     def encode(self, objects: Array) -> Array:
         if self.lift is None:
             return objects
-        lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
         # [bernal2003] sec. 2 -> add the radius as a coordinate and normalize
-        return normalized(np.hstack([objects, lifted]))
+        return normalized(np.hstack([objects, np.full((len(objects), 1), self.lift, objects.dtype)]))
 
     def compare(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -188,17 +176,13 @@ class Sigmoid(VectorMeasure):
     Parameters
     ----------
     gamma : float, default=1.0
-        kappa_1, above zero.
+        kappa_1 of [cazzanti2007] Eq. (2.14), above zero.
     coef0 : float, default=0.0
         kappa_2.
 
     See Also
     --------
-    similis.SpectrumClip : Makes the matrix a kernel.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (2.14).
+    similis.SpectrumClip : makes the matrix a kernel.
 
     Examples
     --------
@@ -227,13 +211,8 @@ class Sigmoid(VectorMeasure):
 class Cosine(VectorMeasure):
     """Cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
 
-    See Also
-    --------
-    Polynomial : powers of the cosine, with ``lift=0``.
-
-    Notes
-    -----
-    The cosine of the zero vector with any vector, including itself, is 0.
+    The cosine of the zero vector with any vector, including itself, is 0. For powers of the cosine use
+    :class:`Polynomial` with ``lift=0``.
 
     Examples
     --------
@@ -253,10 +232,18 @@ class Cosine(VectorMeasure):
 
 
 class DistanceMeasure(VectorMeasure):
-    """Base of measures that are functions of the L_p distance."""
+    """Base of measures that are functions of the L_p distance; by default the distance of order `p`."""
+
+    kind: Kind = "dissimilarity"
+    domain_ = (0.0, np.inf)
+    p: float
 
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
+
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
+        return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
 class RBF(DistanceMeasure):
@@ -268,10 +255,6 @@ class RBF(DistanceMeasure):
         Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
         exponent without its minus sign).
 
-    See Also
-    --------
-    Minkowski : the distance in the exponent.
-
     Examples
     --------
     >>> from similis import RBF
@@ -279,8 +262,10 @@ class RBF(DistanceMeasure):
     0.3679
     """
 
+    kind = "similarity"
     domain_ = (0.0, 1.0)
     _parameter_constraints = {"gamma": [positive()]}
+    path_params = ("gamma",)
 
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
@@ -288,8 +273,6 @@ class RBF(DistanceMeasure):
     def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
-
-    path_params = ("gamma",)
 
     def block_path(
         self, A: TwoWayArray, B: TwoWayArray, points: list[dict[str, Any]], n_jobs: int | None = None
@@ -315,20 +298,14 @@ _FAR = 20.0  # larger powers are computed from differences divided by the larges
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
+    Distances are computed from differences, so that equal vectors have distance exactly zero and nearby vectors far
+    from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
+
     Parameters
     ----------
     p : float, default=2.0
         Positive order: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle inequality
         fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
-
-    See Also
-    --------
-    Chebyshev : the limit for p to infinity.
-
-    Notes
-    -----
-    Distances are computed from differences, so that equal vectors have distance exactly zero and nearby vectors far
-    from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
 
     Examples
     --------
@@ -337,24 +314,14 @@ class Minkowski(DistanceMeasure):
     9.0
     """
 
-    kind = "dissimilarity"
-    domain_ = (0.0, np.inf)
     _parameter_constraints = {"p": [positive()]}
 
     def __init__(self, *, p: float = 2.0) -> None:
         self.p = p
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
-        return power_distances(A, B, self.p, True, n_jobs, tick)
-
 
 class Chebyshev(DistanceMeasure):
     """Largest difference, d(x, z) = max_i |x_i - z_i| (max-norm in [pekalska2000]).
-
-    See Also
-    --------
-    Minkowski : the L_p distances of which this is the limit.
 
     Examples
     --------
@@ -364,11 +331,7 @@ class Chebyshev(DistanceMeasure):
            [3., 0.]])
     """
 
-    kind = "dissimilarity"
-    domain_ = (0.0, np.inf)
-
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        return power_distances(A, B, np.inf, True, n_jobs, tick)
+    p = np.inf
 
 
 def power_distances(
