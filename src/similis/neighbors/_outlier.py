@@ -27,27 +27,19 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         Score of an object:
 
         - "lof": local outlier factor, its local density relative to that of its neighbors; for clusters of different
-          densities;
+          densities [breunig2000];
         - "knn": mean proximity to the k nearest objects;
-        - "hlm": logarithm of the kernel density of hypothetical local mapping; no parameter.
+        - "hlm": logarithm of the kernel density of hypothetical local mapping, [qiao2013] Eq. (6); no parameter.
     n_neighbors : int, default=20
         Number k of neighbors of "lof" and "knn"; clipped to n - 1 (``n_neighbors_``).
     alpha : float, default=0.05
-        Objects with a p-value of at most `alpha` are outliers: the share of new objects like the training objects that
-        is called outliers.
+        Objects with a p-value of at most `alpha` are outliers: that share of objects like the training objects.
     kind : {"similarity", "dissimilarity"}, default="dissimilarity"
         Kind of proximity in the matrix; "lof" and "hlm" read dissimilarities only.
 
     Attributes
     ----------
-    training_scores_ : ndarray of shape (n,)
-        Score of each training object, by the other ones.
-    n_neighbors_ : int
-        Neighbors used.
-
-    See Also
-    --------
-    similis.SimilarityKNN : Classifier by neighbors.
+    training_scores_ : ndarray of shape (n,); score of each training object, by the other ones
 
     Notes
     -----
@@ -57,10 +49,6 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
 
     Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
     infinite density; the factor of two infinite densities is one.
-
-    References
-    ----------
-    [breunig2000] for "lof"; [qiao2013] sec. 3.2, Eq. (6) for "hlm".
 
     Examples
     --------
