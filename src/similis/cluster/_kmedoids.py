@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     """Cluster objects around medoids: objects with the smallest total dissimilarity to their cluster.
 
+    See [qiao2013] sec. 2.2, and for "eager" [schubert2021].
+
     Parameters
     ----------
     n_clusters : int or "auto", default=8
@@ -59,23 +61,15 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     ----------
     medoid_indices_ : ndarray of shape (k,)
         Training objects that are medoids, ascending. Fewer than `n_clusters` if there are fewer distinct objects.
-    labels_ : ndarray of shape (n,)
-        Cluster of each training object: position of its medoid in ``medoid_indices_``.
-    inertia_ : float
-        Sum of the proximities of the objects to their medoids.
-    n_iter_ : int
-        Sweeps of the best start; 0 for "ward".
-    silhouette_samples_ : ndarray of shape (n,)
-        Silhouette of each training object; the mean is ``silhouette_``.
-    silhouettes_ : dict of int to float
-        Mean silhouette for each number of clusters that "auto" tried.
-    n_features_in_ : int
-        Number of training objects.
+    labels_ : ndarray of shape (n,); cluster of each training object: position of its medoid in ``medoid_indices_``
+    inertia_, n_iter_ : float, int
+        Sum of the proximities of the objects to their medoids, and sweeps of the best start, 0 for "ward".
+    silhouette_samples_ : ndarray of shape (n,); silhouette of each training object; the mean is ``silhouette_``
+    silhouettes_ : dict of int to float; mean silhouette for each number of clusters that "auto" tried
 
     See Also
     --------
     similis.solvers.k_medoids : The algorithms on arrays, with weights and given starts.
-    similis.MixtureHLM : Classifier that describes each class by such clusters.
 
     Notes
     -----
@@ -83,10 +77,6 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     ``D[i, j]`` is the dissimilarity of object i to medoid j, in asymmetric matrices too. "ward" uses the mean of both
     directions. Its clusters are those of the tree, where an object may be nearer to the medoid of another cluster;
     ``predict`` of the training rows then differs from ``labels_``.
-
-    References
-    ----------
-    [qiao2013] sec. 2.2; [schubert2021] for "eager".
 
     Examples
     --------
@@ -134,19 +124,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Find the medoids.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Proximities of all pairs.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+        """Find the medoids from the proximities of all pairs, (n, n); `y` is ignored."""
         D = self.check_training(X)
         n, k = len(D), self.n_clusters
         if k != "auto" and k > n:
@@ -179,18 +157,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         return float(self.silhouette_samples_.mean())
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Assign new objects to the cluster of the nearest medoid.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Clusters, numbered as in ``labels_``; the first one on a tie.
-        """
+        """Assign new objects, by their proximities (m, n), to the cluster of the nearest medoid, the first on a tie."""
         check_is_fitted(self)
         to_medoids = self.kept_columns(self.check_rows(X))
         return (self.sign * to_medoids).argmax(axis=1)
@@ -241,10 +208,6 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
     ndarray of shape (n,)
         (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
         smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
-
-    See Also
-    --------
-    KMedoids : Its ``silhouette_samples_`` holds these values.
 
     Examples
     --------
