@@ -70,7 +70,6 @@ class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
     """Base class of support vector machines, whose scores are -f and f for two classes, else as in `vote_scores`."""
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
-        """Return f for two classes, the scores for more."""
         if response == "decision_function" and scores.shape[1] == 2:
             return scores[:, 1]
         return super().scores_to_response(scores, response)
@@ -233,7 +232,7 @@ def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
 class LearnedSVM(RowMachine):
     """Base class of support vector machines that learn a kernel; f(s) = s'coef + b for a row s.
 
-    A subclass writes ``_solve``, which returns one :class:`Machine` per grid point, and lists their attributes.
+    A subclass writes ``_solve``, which returns one :class:`Machine` per grid point, and names their learned attributes.
     """
 
     reads = "similarity"
@@ -264,26 +263,33 @@ def eigen_system(S: Array) -> EigenSystem:
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
 
-class KernelSVM(LearnedSVM):
+class SelfSimilarityMixin:
+    """Prediction methods that take the similarity of new objects to themselves; a subclass has ``_row_scores``."""
+
+    classes_: Array
+    _row_scores: Any
+
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
+        """Decision values, (m,) for two classes, else votes plus a bounded sum of margins, (m, G).
+
+        `self_similarity`, a float or (m,), is the similarity of each new object to itself, see the notes.
+        """
+        scores = self._row_scores(X, self_similarity)
+        return scores[:, 1] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
+        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
+        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
+        return self.classes_[np.argmax(scores, axis=1)]
+
+
+class KernelSVM(SelfSimilarityMixin, LearnedSVM):
     """Base class of methods that learn every entry of the kernel: ``kernel_`` and ``_kernel_coef``."""
 
     fitted_arrays = {
         "kernel_": fitted_reals(None, None, optional=True),
         "_kernel_coef": fitted_reals(None, optional=True),
     }
-
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Decision values, (m,) for two classes, else (m, G), with the similarity s(x, x) of each new object to itself.
-
-        With `self_similarity`, a float or (m,), a row is replaced by the nearest one that extends the learned kernel to
-        a positive semi-definite matrix; without it, by its projection on the kernel's range.
-        """
-        return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
-
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
-        return self.classes_[np.argmax(scores, axis=1)]
 
     def _row_scores(self, X: ArrayLike, given: Any) -> Any:
         Q = self.check_rows(X)

@@ -30,10 +30,10 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._base import class_pairs, vote_scores
+from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores
 
 
-class CompletionSVM(ProximityClassifier):
+class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     """Complete a kernel with missing rows and fit a support vector machine on it in one problem.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
@@ -72,10 +72,10 @@ class CompletionSVM(ProximityClassifier):
     Needs Clarabel: ``pip install 'similis[conic]'``. A single complete matrix is taken for both slices. The paper's
     (6.10) for transduction has two matrix inequalities, of which one is enough.
 
-    A new row holds what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred by (6.8)
-    with the constraint r'K^+r <= t in place of the printed r'Kr <= t; the kernel value K(x, x) stays free. (6.8) needs
-    the auxiliary value of x with itself, which no row holds: give it as ``self_similarity``. Without it, it is the
-    auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the smallest that leaves a kernel.
+    New rows, (m, n, 2), hold what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred
+    by (6.8) with the constraint r'K^+r <= t in place of the printed r'Kr <= t; the kernel value K(x, x) stays free.
+    (6.8) needs the auxiliary value of x with itself, which no row holds: give it as ``self_similarity``. Without it, it
+    is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the smallest that leaves a kernel.
 
     The labels 1 and -1 alone are two classes.
 
@@ -145,20 +145,6 @@ class CompletionSVM(ProximityClassifier):
             self.transduction_ = np.where(labeled, self.classes_[codes], answers)
         return self
 
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Decision values: f, (m,), for two classes; for more votes plus a bounded sum of margins, (m, G).
-
-        `X` is (m, n, 2), what is known of the kernel values of new objects, NaN elsewhere, and their auxiliary values,
-        or (m, n) for a machine of a single matrix; `self_similarity` is the auxiliary value of each with itself.
-        """
-        scores = self._class_scores(X, self_similarity)
-        return scores[:, 1] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._class_scores(X, self_similarity)
-        return self.classes_[np.argmax(scores, axis=1)]
-
     def _check_stack(self, stack: Array) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
         if stack.ndim == 2:
@@ -207,7 +193,7 @@ class CompletionSVM(ProximityClassifier):
         self._aux, self._R = aux, kernel_factor(fit.kernel).R
         return fit.kernel @ c + fit.intercept
 
-    def _class_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
+    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         check_is_fitted(self)
         rows = self.check_rows(X)
         if rows.ndim == 2:

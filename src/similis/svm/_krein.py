@@ -83,7 +83,6 @@ class KreinSVM(MarginClassifier):
         [(self.coef_, self.intercept_)] = self._solutions(S, codes, [{"C": self.C}])
 
     def class_scores(self, Q: Array) -> Array:
-        """Votes of the pairs of classes; for two classes -f and f."""
         return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
@@ -326,7 +325,6 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
     """
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
-        """Convert log-odds by the logistic function."""
         if response == "predict_proba":
             return softmax(scores, axis=1)
         return super().scores_to_response(scores, response)

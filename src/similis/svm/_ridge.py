@@ -180,7 +180,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return self.kind == "similarity"  # an absent dissimilarity is missing
 
     def _entries(self, Q: Array) -> Floats:
-        """Entries that the coefficients multiply."""
         rows = np.asarray(Q, dtype=np.float64)
         return rows**2 if self.kind == "dissimilarity" else rows
 
@@ -208,7 +207,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return _Kernel(np.maximum(values, 0.0), vectors, repair, row_means)
 
     def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
-        """Regularizers to choose from."""
         if isinstance(alphas, str):
             return kernel.scale * np.logspace(-6, 4, 41)
         try:

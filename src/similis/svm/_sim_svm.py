@@ -60,8 +60,7 @@ class SimSVM(LearnedSVM):
 
     Notes
     -----
-    The solution is exact, see docs/guide/duals.md. An eigenvalue that is zero up to round-off keeps the anchor's
-    multiplier.
+    docs/guide/duals.md derives the dual. An eigenvalue that is zero up to round-off keeps the anchor's multiplier.
 
     ``dual_coef_`` is y . x / (2 eta n) with the dual variables x, as a support vector machine has it, so that with an
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least

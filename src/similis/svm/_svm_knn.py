@@ -45,9 +45,7 @@ class SVMKNN(MarginClassifier):
     class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class. Equal
     similarities go to the lower training index.
 
-    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
-    :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise a new row's own direction s(x, z) ranks, and
-    the neighbors' block enters by its symmetric part.
+    For asymmetric matrices see :class:`SimilarityKNN`; the neighbors' block enters by its symmetric part.
 
     Examples
     --------
