@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.messages import warn_user
 from similis.base import (
     ColumnsMixin,
@@ -26,8 +27,6 @@ from similis.base import (
 )
 from similis.exceptions import InputWarning, ProximityError
 from similis.solvers import Medoids, k_medoids
-
-Array = NDArray[np.float64]
 
 
 class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
@@ -156,14 +155,13 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         check_is_fitted(self)
         return float(self.silhouette_samples_.mean())
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Assign new objects, by their proximities (m, n), to the cluster of the nearest medoid, the first on a tie."""
         check_is_fitted(self)
         to_medoids = self.kept_columns(self.check_rows(X))
         return (self.sign * to_medoids).argmax(axis=1)
 
-    def _cluster(self, D: NDArray[Any], k: int, tree: Any) -> Medoids:
-        """Cluster into k clusters."""
+    def _cluster(self, D: Array, k: int, tree: Any) -> Medoids:
         if tree is None:
             method: Any = "alternating" if self.method == "alternate" else self.method
             options = {name: getattr(self, name) for name in ("sign", "n_init", "max_iter", "n_jobs")}
@@ -179,7 +177,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         total = float(D[np.arange(len(D)), medoids[order][labels]].sum(dtype=np.float64))
         return Medoids(medoids[order], labels, total, 0, 0, True)
 
-    def _ward_tree(self, D: NDArray[Any]) -> Any:
+    def _ward_tree(self, D: Array) -> Any:
         """Return Ward's tree of the mean of both directions; similarities are subtracted from the largest one."""
         A = np.array(D, dtype=np.float64)
         if self.kind == "similarity":
@@ -191,8 +189,11 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
 
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")]})
-def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") -> Array:
-    """Compute the silhouette of each object from a proximity matrix.
+def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") -> Floats:
+    """Compute the silhouette of each object, (n,), from a proximity matrix.
+
+    It is (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
+    smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
 
     Parameters
     ----------
@@ -202,12 +203,6 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
         Cluster of each object.
     kind : {"similarity", "dissimilarity"}, default="dissimilarity"
         Kind of the proximities. Similarities are subtracted from the largest one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
-        smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
 
     Examples
     --------
@@ -222,7 +217,7 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
     return _silhouettes(A, codes, kind)
 
 
-def _silhouettes(D: NDArray[Any], codes: NDArray[np.intp], kind: Kind) -> Array:
+def _silhouettes(D: Array, codes: Indices, kind: Kind) -> Floats:
     """Compute silhouettes; zeros for a single cluster."""
     n, k = len(D), int(codes.max()) + 1
     sizes = np.bincount(codes, minlength=k)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.base import (
     LARGEST,
+    BayesClassifier,
     FittedArrays,
     HasMethods,
     between,
@@ -306,11 +307,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         """Probability of each class, (m, G), for m rows with the columns of the training table."""
         return softmax(self.class_scores(self.check_rows(X)), axis=1)
 
-    @property
-    def log_priors(self) -> Array:
-        """Logarithms of the class priors."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.priors_)
+    log_priors = BayesClassifier.log_priors
 
     def _fit_categorical(self, objects: Any, y: Any) -> Any:
         """Fit SDA to the categorical parts and compact it; return T of the training rows."""

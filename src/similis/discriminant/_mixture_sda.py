@@ -13,16 +13,7 @@ from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import (
-    at_least,
-    between,
-    check_per_class,
-    choice,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    quote,
-)
+from similis.base import at_least, between, check_per_class, choice, fitted_indices, fitted_part, fitted_reals, quote
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
 from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values

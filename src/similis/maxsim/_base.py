@@ -34,7 +34,6 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return self._as_similarities(S)
 
     def _as_similarities(self, Q: Array) -> Array:
-        """Convert validated rows."""
         if self.kind == "similarity":
             return Q
         if not hasattr(self, "scale_"):  # fitted by 1.0, which took the smallest sum

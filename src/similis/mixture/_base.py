@@ -272,7 +272,6 @@ class HLMClassifier(BayesClassifier):
     reads = "dissimilarity"
 
     def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:
-        """Set the fitted attributes."""
         self._mixture = mixture
         self.centroids_, self.component_classes_ = mixture.centroids, mixture.codes
         self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors

@@ -396,7 +396,6 @@ class IncrementalHLM(HLMClassifier):
         return small, columns
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores after one batch; nothing varies between the points."""
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
         return [model.class_scores(Q if model._columns is None else Q[:, model._columns])] * len(points)

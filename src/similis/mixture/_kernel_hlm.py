@@ -160,7 +160,6 @@ class KernelHLM(HLMClassifier):
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors, whole_classes = self._select(S, codes)
         return [self._mix(codes, kept, neighbors, whole_classes, point)[0].discriminants(Q) for point in points]

@@ -225,7 +225,6 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
         for point in points:

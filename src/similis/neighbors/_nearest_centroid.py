@@ -57,10 +57,8 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     describes it by those of the class; the definition is used. Missing entries (NaN) are left out of the means; a class
     with a missing similarity to its centroid is predicted only if all are missing.
 
-    With ``adjusted=True``, the mean distance of a class with one member is zero. Such means are replaced by 2.2e-16
-    times the largest one, so that scores are finite: the class is predicted for objects at distance zero, and objects
-    are compared with several such classes by plain distances. If all means are zero, so are the distances of all
-    classes.
+    With ``adjusted=True`` a class whose mean distance is zero, as that of a class with one member, is predicted for
+    objects at distance zero, and objects are compared with several such classes by plain distances.
 
     Examples
     --------
@@ -150,7 +148,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return mean
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores of new rows; nothing varies between the points."""
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:

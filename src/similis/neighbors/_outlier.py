@@ -43,9 +43,8 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
 
     Notes
     -----
-    The p-value of an object with the score t is (1 + #{i : t_i <= t}) / (n + 1), with the scores t_i of the training
-    objects by the others. For an object that is exchangeable with the training objects it is at most alpha with
-    probability alpha, up to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
+    The p-value of an object that is exchangeable with the training objects is at most alpha with probability alpha, up
+    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
 
     Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
     infinite density; the factor of two infinite densities is one.
@@ -124,10 +123,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         return self._scores(self.check_rows(X).astype(np.float64))
 
     def p_values(self, X: ArrayLike) -> Floats:
-        """Compute the p-values, (m,), of new objects: the share of training objects with an equal or lower score.
-
-        They are between 1 / (n + 1) and 1.
-        """
+        """Compute the p-values, (m,), of new objects: (1 + number of training scores up to their own) / (n + 1)."""
         scores = self.score_samples(X)
         below = np.searchsorted(np.sort(self.training_scores_), scores, side="right")
         return np.asarray((1 + below) / (len(self.training_scores_) + 1))
