@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.messages import warn_user
 from similis.base import (
     ColumnsMixin,
@@ -27,11 +28,11 @@ from similis.base import (
 from similis.exceptions import InputWarning, ProximityError
 from similis.solvers import Medoids, k_medoids
 
-Array = NDArray[np.float64]
-
 
 class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     """Cluster objects around medoids: objects with the smallest total dissimilarity to their cluster.
+
+    See [qiao2013] sec. 2.2, and for "eager" [schubert2021].
 
     Parameters
     ----------
@@ -59,23 +60,15 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     ----------
     medoid_indices_ : ndarray of shape (k,)
         Training objects that are medoids, ascending. Fewer than `n_clusters` if there are fewer distinct objects.
-    labels_ : ndarray of shape (n,)
-        Cluster of each training object: position of its medoid in ``medoid_indices_``.
-    inertia_ : float
-        Sum of the proximities of the objects to their medoids.
-    n_iter_ : int
-        Sweeps of the best start; 0 for "ward".
-    silhouette_samples_ : ndarray of shape (n,)
-        Silhouette of each training object; the mean is ``silhouette_``.
-    silhouettes_ : dict of int to float
-        Mean silhouette for each number of clusters that "auto" tried.
-    n_features_in_ : int
-        Number of training objects.
+    labels_ : ndarray of shape (n,); cluster of each training object: position of its medoid in ``medoid_indices_``
+    inertia_, n_iter_ : float, int
+        Sum of the proximities of the objects to their medoids, and sweeps of the best start, 0 for "ward".
+    silhouette_samples_ : ndarray of shape (n,); silhouette of each training object; the mean is ``silhouette_``
+    silhouettes_ : dict of int to float; mean silhouette for each number of clusters that "auto" tried
 
     See Also
     --------
     similis.solvers.k_medoids : The algorithms on arrays, with weights and given starts.
-    similis.MixtureHLM : Classifier that describes each class by such clusters.
 
     Notes
     -----
@@ -83,10 +76,6 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     ``D[i, j]`` is the dissimilarity of object i to medoid j, in asymmetric matrices too. "ward" uses the mean of both
     directions. Its clusters are those of the tree, where an object may be nearer to the medoid of another cluster;
     ``predict`` of the training rows then differs from ``labels_``.
-
-    References
-    ----------
-    [qiao2013] sec. 2.2; [schubert2021] for "eager".
 
     Examples
     --------
@@ -134,19 +123,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Find the medoids.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Proximities of all pairs.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+        """Find the medoids from the proximities of all pairs, (n, n); `y` is ignored."""
         D = self.check_training(X)
         n, k = len(D), self.n_clusters
         if k != "auto" and k > n:
@@ -178,25 +155,13 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         check_is_fitted(self)
         return float(self.silhouette_samples_.mean())
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Assign new objects to the cluster of the nearest medoid.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Clusters, numbered as in ``labels_``; the first one on a tie.
-        """
+    def predict(self, X: ArrayLike) -> Indices:
+        """Assign new objects, by their proximities (m, n), to the cluster of the nearest medoid, the first on a tie."""
         check_is_fitted(self)
         to_medoids = self.kept_columns(self.check_rows(X))
         return (self.sign * to_medoids).argmax(axis=1)
 
-    def _cluster(self, D: NDArray[Any], k: int, tree: Any) -> Medoids:
-        """Cluster into k clusters."""
+    def _cluster(self, D: Array, k: int, tree: Any) -> Medoids:
         if tree is None:
             method: Any = "alternating" if self.method == "alternate" else self.method
             options = {name: getattr(self, name) for name in ("sign", "n_init", "max_iter", "n_jobs")}
@@ -212,7 +177,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         total = float(D[np.arange(len(D)), medoids[order][labels]].sum(dtype=np.float64))
         return Medoids(medoids[order], labels, total, 0, 0, True)
 
-    def _ward_tree(self, D: NDArray[Any]) -> Any:
+    def _ward_tree(self, D: Array) -> Any:
         """Return Ward's tree of the mean of both directions; similarities are subtracted from the largest one."""
         A = np.array(D, dtype=np.float64)
         if self.kind == "similarity":
@@ -224,8 +189,11 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
 
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")]})
-def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") -> Array:
-    """Compute the silhouette of each object from a proximity matrix.
+def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") -> Floats:
+    """Compute the silhouette of each object, (n,), from a proximity matrix.
+
+    It is (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
+    smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
 
     Parameters
     ----------
@@ -235,16 +203,6 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
         Cluster of each object.
     kind : {"similarity", "dissimilarity"}, default="dissimilarity"
         Kind of the proximities. Similarities are subtracted from the largest one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
-        smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
-
-    See Also
-    --------
-    KMedoids : Its ``silhouette_samples_`` holds these values.
 
     Examples
     --------
@@ -259,7 +217,7 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
     return _silhouettes(A, codes, kind)
 
 
-def _silhouettes(D: NDArray[Any], codes: NDArray[np.intp], kind: Kind) -> Array:
+def _silhouettes(D: Array, codes: Indices, kind: Kind) -> Floats:
     """Compute silhouettes; zeros for a single cluster."""
     n, k = len(D), int(codes.max()) + 1
     sizes = np.bincount(codes, minlength=k)

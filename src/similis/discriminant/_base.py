@@ -12,7 +12,7 @@ compared by slope, then by power, then by value, so that infinities are never su
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,17 +91,12 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
 
 
 class LogLimitMixin:
-    """Mixin for models whose class-conditional probabilities have the form of :class:`LogLimit`.
-
-    A subclass writes ``_limits(Q)``, log P(T(x) | g) of validated rows, and has ``log_priors``.
-    """
+    """Mixin for models whose class-conditional probabilities, ``_limits(Q)``, have the form of :class:`LogLimit`."""
 
     check_rows: Any
     log_priors: Any
+    _limits: Any  # log P(T(x) | g) of validated rows
     finite_log_odds = False  # of point masses
-
-    def _limits(self, Q: Any) -> LogLimit:
-        raise NotImplementedError
 
     def class_scores(self, Q: Any) -> Floats:
         """Log P(g) + log P(T(x) | g) of validated rows; minus infinity off the leading order."""
@@ -122,15 +117,12 @@ class LogLimitMixin:
 class ExponentialClassifier(LogLimitMixin, BayesClassifier):
     """Base of classifiers with exponential models on Omega.
 
-    ``_prepare`` computes what does not depend on ``path_params``: Omega, from the distinct `values` of each slice of S
-    if they are given, and the priors. ``_fit`` does the rest and may keep in `shared` what other points can use.
+    ``_prepare(S, codes, values)`` sets what does not depend on ``path_params``: Omega, from the distinct `values` of
+    each slice if they are given, and priors. ``_fit(S, codes, shared)`` does the rest; grid points share `shared`.
     """
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
-        raise NotImplementedError
-
-    def _fit(self, S: Array, codes: Indices, shared: dict[Any, Any]) -> Self:
-        raise NotImplementedError
+    _prepare: Any
+    _fit: Any
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._prepare(S, codes)

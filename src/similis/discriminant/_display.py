@@ -22,7 +22,7 @@ _MOST_VALUES = 401
 class SDADisplay(Display):
     """Fitted exponentials of a similarity discriminant analysis, one panel per statistic and one curve per class.
 
-    Create it with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`; :meth:`plot` sets ``figure_`` and ``axes_``.
 
     Parameters
     ----------
@@ -32,19 +32,10 @@ class SDADisplay(Display):
         gamma_gm exp(lambda_gm v) of each class; NaN for a density that is a point mass.
     exponents : ndarray of shape (G, M)
         lambda_gm.
-    ends : list of tuple (low, high)
-        Ends of each Omega.
-    continuous : list of bool
-        True where Omega is an interval.
+    ends, continuous : list of tuple (low, high), list of bool
+        Ends of each Omega, and True where it is an interval.
     class_names, statistic_names : list of str
         Names of the classes and of the statistics.
-
-    Attributes
-    ----------
-    figure_ : matplotlib Figure
-        Set by :meth:`plot`.
-    axes_ : ndarray of matplotlib Axes
-        One per statistic shown.
 
     Examples
     --------
@@ -71,22 +62,10 @@ class SDADisplay(Display):
     def from_estimator(
         cls, model: Any, *, statistics: Any = None, plot: bool = True, axes: Any = None, **line_options: Any
     ) -> SDADisplay:
-        """Read the models of a fitted estimator.
+        """Read the models of a fitted SDA, NearestNeighborSDA or MixtureSDA, and by default draw them with matplotlib.
 
-        Parameters
-        ----------
-        model : SDA, NearestNeighborSDA or MixtureSDA
-            Fitted. For a mixture each centroid is a statistic and its curves are the weighted components.
-        statistics : array-like of int, optional
-            Columns of ``exponents_`` to show; by default the first twelve.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        axes, **line_options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        SDADisplay
+        `statistics` are the columns of ``exponents_`` to show, by default the first twelve; for a mixture each centroid
+        is a statistic and its curves are the weighted components. The other options are those of :meth:`plot`.
         """
         check_is_fitted(model)
         if not hasattr(model, "_exponentials"):
@@ -147,19 +126,9 @@ class SDADisplay(Display):
         )
 
     def plot(self, axes: Any = None, **line_options: Any) -> SDADisplay:  # type: ignore[override]
-        """Draw the curves with matplotlib.
+        """Draw the curves with matplotlib on `axes`, one per statistic, or a new figure; return the display.
 
-        Parameters
-        ----------
-        axes : sequence of matplotlib Axes, optional
-            One per statistic; those of a new figure by default.
-        **line_options
-            Passed to ``Axes.plot``.
-
-        Returns
-        -------
-        SDADisplay
-            The display itself, with the attributes ``figure_`` and ``axes_``.
+        `line_options` are passed to ``Axes.plot``.
         """
         self.axes_ = self._plot_panels(self.describe(), axes, line_options)
         return self

@@ -32,6 +32,7 @@ from similis.base import (
     max_neighbors,
 )
 from similis.discriminant._base import LogLimit
+from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import (
     check_domain,
     check_inside,
@@ -89,10 +90,7 @@ class Query(NamedTuple):
 
 
 def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
-    """Neighborhoods for an ascending grid: of the radius for "radius", else of k.
-
-    One element holds the whole grid, except for "enclosing", which has one element per k.
-    """
+    """Neighborhoods for an ascending grid of k (of the radius for "radius"): in one element, or for "enclosing" k."""
     if name == "knn":
         indices, values = query.ranked(clip_n_neighbors(query.n_candidates, int(ks.max())))
         ends = np.broadcast_to(np.minimum(ks, indices.shape[1]), (len(indices), len(ks)))
@@ -109,7 +107,7 @@ def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[N
 
 
 def _per_class(query: Query, ks: Indices) -> Neighborhoods:
-    """The k nearest of every class, rank by rank: first each class's nearest, then each class's second, ..."""
+    """The k nearest of every class, rank by rank."""
     n_classes, k = int(query.codes.max()) + 1, int(ks.max())
     found = [query.ranked(k, columns=np.flatnonzero(query.codes == h)) for h in range(n_classes)]
     indices = np.stack([i for i, _ in found], axis=2)  # (m, k, G)
@@ -161,10 +159,9 @@ def _reciprocal(query: Query) -> Neighborhoods:
 
 
 def _natural(query: Query, ks: Indices) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, those with no nearer object between them and the query.
+    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, the Gabriel neighbors of the query.
 
-    The Gabriel neighbors: the ball whose diameter joins the query x and the neighbor z is empty. They are neighbors in
-    the Voronoi tessellation too, and unlike its other neighbors they are found from pairs of objects.
+    The ball whose diameter joins the query x and the neighbor z is empty.
     """
     indices, values = query.ranked(int(ks.max()))
     k, known = indices.shape[1], indices >= 0
@@ -188,8 +185,7 @@ def _natural(query: Query, ks: Indices) -> Neighborhoods:
 def _enclosing(query: Query, k: int) -> Neighborhoods:
     """[cazzanti2007] sec. 7.2.2 -> the fewest neighbors after which one more brings the query no nearer to their hull.
 
-    Near is meant in the space where similarities are inner products: the objective of [chen2010] Eq. (3.5) without
-    ridge, on the block of the k nearest made positive semi-definite.
+    The distance is the objective of [chen2010] Eq. (3.5) without ridge, on the block made positive semi-definite.
     """
     indices, values = query.ranked(k)
     ends = np.empty((len(indices), 1), np.intp)
@@ -214,7 +210,8 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
     The centroids, the mean similarities and the priors are those of the object's neighbors, so that no single model
-    has to fit a whole class. As n and k grow and k / n falls, the error tends to the Bayes error (sec. 4.2).
+    has to fit a whole class. As n and k grow and k / n falls, the error tends to the Bayes error. See [cazzanti2007]
+    sec. 4.1-4.2, 7.2.2-7.2.3, and for smoothing [chen2010] ch. 2 and [qiao2013] sec. 1.2.
 
     Parameters
     ----------
@@ -257,45 +254,32 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    domain_ : ndarray or tuple
-        Omega: its values, or its two ends.
+    domain_ : ndarray or tuple; Omega: its values, or its two ends
     priors_ : ndarray of shape (G,)
         Priors of the whole training set, for comparison; the local ones differ from row to row.
-    n_neighbors_ : int
-        Number of neighbors used.
-    radius_factor_ : float
-        1 + alpha of ``neighborhood="radius"``.
+    n_neighbors_, radius_factor_ : int, float; number of neighbors used, and 1 + alpha of ``neighborhood="radius"``
 
     See Also
     --------
-    SDA : One model per class.
-    LocalNearestCentroid : The fallback decision rule.
-    similis.PathSearchCV : All k in one pass.
+    SDA, LocalNearestCentroid
 
     Notes
     -----
     The paper does not specify what "reverts to local nearest centroid" covers; here it is the whole decision, with a
     probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
-    models. The paper prints arg max in its rule with costs, where arg min is meant. A class
-    all of whose weights are zero is modeled with equal weights. The centroid among equals is the nearest.
+    models. The paper prints arg max in its rule with costs, where arg min is meant. A class all of whose weights are
+    zero is modeled with equal weights. The centroid among equals is the nearest.
 
     The factor of ``neighborhood="radius"`` is meant for positive similarities. Where the best similarity is negative,
     neighbors have at least best * (1 + alpha), so that a larger alpha adds neighbors there too; where it is zero, as
-    where a dissimilarity of zero is the best, only objects with the same value are neighbors. The
-    neighborhoods do not change when all proximities are multiplied by a positive constant. Models saved by similis 1.0
-    keep its rule: neighbors are at most `radius` times the width of Omega less similar than the nearest.
+    where a dissimilarity of zero is the best, only objects with the same value are neighbors. Models saved by similis
+    1.0 keep its rule: neighbors are at most `radius` times the width of Omega less similar than the nearest.
 
-    Sibson's natural neighbors are those of the object in the Voronoi tessellation, which needs coordinates.
+    Sibson's natural neighbors are those in the Voronoi tessellation, which needs coordinates.
     ``neighborhood="natural"`` takes the Gabriel neighbors, a part of them that pairs of objects determine. Give a large
     `n_neighbors`, which only limits the cost: membership does not depend on farther objects.
 
     An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
-
-    References
-    ----------
-    [cazzanti2007] sec. 4.1-4.2, 7.2.2-7.2.3; [chen2010] ch. 2 and [qiao2013] sec. 1.2 on smoothing.
 
     Examples
     --------
@@ -324,10 +308,7 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         "smoothing": [between(0, 1, "left")],
         "weights": [choice("kri", "affinity"), None],
         "regularization": [between(0, None, "left")],
-        "domain": [choice("empirical", "continuous"), tuple, "array-like"],
-        "priors": [choice("laplace"), "array-like", None],
-        "costs": ["array-like", None],
-        "kind": [choice("similarity", "dissimilarity")],
+        **{name: SDA._parameter_constraints[name] for name in ("domain", "priors", "costs", "kind")},
         "n_jobs": [Integral, None],
     }
     path_params = ("n_neighbors", "radius")
@@ -412,7 +393,6 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         return self.weights is not None or self.neighborhood == "enclosing"
 
     def _check_combinations(self, S: Array, domain: Any) -> None:
-        """Check parameter combinations."""
         if self.weights == "affinity" and S.min() < 0:
             raise ProximityError("weights='affinity' needs similarities of at least zero.")
         if self.kind == "dissimilarity" and self.needs_similarities:
@@ -440,10 +420,7 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         always: bool = False,
         width: float | None = None,
     ) -> Iterator[Any]:
-        """Model rows group by group, for each part of the grid that shares one ranking.
-
-        Yields grid points, rows, and limits, counts and winners with an axis for the points.
-        """
+        """Yield grid points, rows, and limits, counts and winners of their models, for parts of the grid and groups."""
         query = Query(S, codes, rows, fold, width, self.sign, self.n_jobs)
         axis = {"radius": "radius", "reciprocal": None}.get(self.neighborhood, "n_neighbors")
         grid, slots = np.unique([0 if axis is None else point[axis] for point in points], return_inverse=True)

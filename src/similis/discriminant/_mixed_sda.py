@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.base import (
     LARGEST,
+    BayesClassifier,
     FittedArrays,
     HasMethods,
     between,
     check_costs,
     check_labels,
-    choice,
     class_priors,
     fitted_indices,
     fitted_part,
@@ -33,7 +33,6 @@ from similis.base import (
 )
 from similis.discriminant._base import LogLimit, LogLimitMixin
 from similis.discriminant._sda import SDA
-from similis.discriminant._statistics import NAMES
 from similis.exceptions import ProximityError
 
 
@@ -68,8 +67,8 @@ class Table:
     def split(self, numeric: Any, categorical: Any) -> tuple[Indices, Indices]:
         """Column numbers of the numeric and of the categorical columns."""
         if numeric is None and categorical is None:
-            is_number = [_holds_numbers(column) for column in self.columns]
-            return np.flatnonzero(is_number), np.flatnonzero(~np.array(is_number))
+            is_number = np.array([_holds_numbers(column) for column in self.columns])
+            return np.flatnonzero(is_number), np.flatnonzero(~is_number)
         everything = np.arange(len(self.columns))
         if numeric is None:
             return np.setdiff1d(everything, self._places(categorical)), self._places(categorical)
@@ -133,7 +132,7 @@ def _holds_numbers(column: Array) -> bool:
 class ConditionalGaussians(FittedArrays):
     """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
 
-    The joint covariance of a class is (1 - r) C_g + r diag(C), r the `regularization` and diag(C) pooled variances.
+    Its covariance is (1 - r) C_g + r diag(C), r the `regularization` and diag(C) pooled variances.
     """
 
     fitted_arrays = {
@@ -193,7 +192,8 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
         P(x | g) = P(x_num | g) prod_m gamma_gm exp(lambda_gm T_m(x_cat)),
 
-    T_m being statistics of the similarities of the categorical parts, by default to the class centroids.
+    T_m being statistics of the similarities of the categorical parts, by default to the class centroids. See
+    [cazzanti2007] Eq. (3.42)-(3.44).
 
     Parameters
     ----------
@@ -212,39 +212,23 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    numeric_, categorical_ : ndarray of int
-        Column numbers.
-    measure_ : Measure
-        The fitted measure; None without categorical columns.
-    sda_ : SDA
-        The model of the categorical part; it reads similarities to the objects in ``objects_``.
-    objects_ : ndarray
-        Categorical parts of the training rows that new rows are compared with.
-    means_ : ndarray of shape (G, d)
-        Class means of the numeric columns.
-    covariances_ : ndarray of shape (G, d, d)
-        Their regularized covariances; given the statistics, unless `independent`.
-    priors_ : ndarray of shape (G,)
-        Class priors.
-    n_features_in_ : int
-        Number of columns.
+    numeric_, categorical_ : ndarray of int; column numbers
+    measure_ : Measure; the fitted measure; None without categorical columns
+    sda_ : SDA; the model of the categorical part; it reads similarities to the objects in ``objects_``
+    objects_ : ndarray; categorical parts of the training rows that new rows are compared with
+    means_, covariances_ : ndarray of shape (G, d), (G, d, d)
+        Class means of the numeric columns, and regularized covariances; given the statistics, unless `independent`.
+    priors_ : ndarray of shape (G,); class priors
 
     See Also
     --------
-    SDA : For similarities only.
     similis.HVDM : One distance for mixed rows.
 
     Notes
     -----
     The paper prints arg max in (3.43) and (3.44), where the least expected cost is meant, and leaves the conditional
-    model open; conditioning on every combination of categories, as it remarks, needs too many models. A numeric
-    column that is constant in training is left out.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (3.42)-(3.44).
+    model open; conditioning on every combination of categories, as it remarks, needs too many models. A numeric column
+    that is constant in training is left out.
 
     Examples
     --------
@@ -269,12 +253,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         "categorical": ["array-like", None],
         "independent": ["boolean"],
         "regularization": [between(0, 1, "right")],
-        "statistic": [choice(*NAMES), callable, list, tuple],
-        "centroid": [choice("max-sum", "popular", "any-class")],
-        "domain": [choice("empirical", "continuous"), tuple, "array-like"],
-        "pseudocount": [between(0, None, "left")],
-        "priors": [choice("laplace"), "array-like", None],
-        "costs": ["array-like", None],
+        **{k: v for k, v in SDA._parameter_constraints.items() if k not in ("degenerate", "kind")},
     }
 
     def __init__(
@@ -306,19 +285,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     @validated_outer
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit the measure, the exponentials and the Gaussians.
-
-        Parameters
-        ----------
-        X : table of n rows
-            A pandas or polars frame, an array or a list of rows.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to a table of n rows, which is a pandas or polars frame, an array or a list of rows, and n labels."""
         table = Table(X, self, reset=True)
         self.classes_, codes = check_labels(y, len(table), who=type(self).__name__)
         check_costs(self.costs, len(self.classes_))
@@ -332,39 +299,15 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict the class with the least expected cost.
-
-        Parameters
-        ----------
-        X : table of m rows
-            New rows, with the columns of the training table.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Predict the class with the least expected cost, for m rows with the columns of the training table."""
         proba = self.predict_proba(X)
         return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : table of m rows
-            New rows, with the columns of the training table.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-        """
+        """Probability of each class, (m, G), for m rows with the columns of the training table."""
         return softmax(self.class_scores(self.check_rows(X)), axis=1)
 
-    @property
-    def log_priors(self) -> Array:
-        """Logarithms of the class priors."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.priors_)
+    log_priors = BayesClassifier.log_priors
 
     def _fit_categorical(self, objects: Any, y: Any) -> Any:
         """Fit SDA to the categorical parts and compact it; return T of the training rows."""

@@ -13,17 +13,9 @@ from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import (
-    at_least,
-    between,
-    check_per_class,
-    choice,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    quote,
-)
+from similis.base import at_least, between, check_per_class, choice, fitted_indices, fitted_part, fitted_reals, quote
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
+from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import Omega, k_medoids
 
@@ -38,7 +30,7 @@ class MixtureSDA(ExponentialClassifier):
 
         P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
 
-    fitted for each pair of classes by expectation maximization.
+    fitted for each pair of classes by expectation maximization, [cazzanti2007] Eq. (5.7)-(5.18), sec. 7.2.1.
 
     Parameters
     ----------
@@ -52,8 +44,7 @@ class MixtureSDA(ExponentialClassifier):
     tol : float, default=1e-6
         Stop when the log-likelihood rises by less than this fraction of itself.
     update_centroids : bool, default=False
-        Recompute the centroids of each class from the responsibilities of its objects as long as that raises the
-        likelihood (proposed in sec. 7.2.1).
+        Recompute the centroids from the responsibilities while that raises the likelihood (sec. 7.2.1).
     n_init : int, default=10
         Random starts of the k-medoids clustering that finds the centroids; the largest total similarity is kept.
     random_state : int, RandomState or None
@@ -65,28 +56,14 @@ class MixtureSDA(ExponentialClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    centroids_ : ndarray of shape (G, c)
-        Training indices of each class's centroids; -1 where a class has fewer.
-    n_components_ : ndarray of shape (G,)
-        Number of centroids of each class.
+    centroids_ : ndarray of shape (G, c); training indices of each class's centroids; -1 where a class has fewer
+    n_components_ : ndarray of shape (G,); number of centroids of each class
     weights_, exponents_, log_normalizers_ : ndarray of shape (G, G, c)
         w_ghl, zero for a missing component; lambda_ghl, infinite for a point mass; log gamma_ghl.
     log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
-        Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that
-        ended earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
-    n_iter_ : int
-        Iterations of the longest path.
-    domain_, priors_
-        As in :class:`SDA`.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the centroids.
-
-    See Also
-    --------
-    SDA : One centroid per class.
-    similis.PathSearchCV : Chooses the number of components; the centroids are found once for each number.
+        Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that ended
+        earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
+    n_iter_, domain_, priors_ : iterations of the longest path; the others as in :class:`SDA`
 
     Notes
     -----
@@ -97,10 +74,6 @@ class MixtureSDA(ExponentialClassifier):
 
     The criteria of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
     empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (5.7)-(5.18), sec. 7.2.1.
 
     Examples
     --------
@@ -135,11 +108,7 @@ class MixtureSDA(ExponentialClassifier):
         "update_centroids": ["boolean"],
         "n_init": [at_least(1)],
         "random_state": ["random_state"],
-        "domain": [choice("empirical", "continuous"), tuple, "array-like"],
-        "pseudocount": [between(0, None, "left")],
-        "priors": [choice("laplace"), "array-like", None],
-        "costs": ["array-like", None],
-        "kind": [choice("similarity", "dissimilarity")],
+        **{name: SDA._parameter_constraints[name] for name in ("domain", "pseudocount", "priors", "costs", "kind")},
     }
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
@@ -191,7 +160,9 @@ class MixtureSDA(ExponentialClassifier):
             tried = []
             for k in [k for k in _CANDIDATES if k <= len(members[h])] if by_criterion else [number]:
                 if (h, k) not in shared:
-                    shared[h, k] = self._medoids(S, members[h], k, self._seeds[h])
+                    options = {"sign": self.sign, "n_init": self.n_init, "random_state": self._seeds[h]}
+                    found = k_medoids(take_block(S, members[h], members[h]), k, method="alternating", **options)
+                    shared[h, k] = members[h][found.medoids]
                 tried.append(self._fit_class(S, members, h, shared[h, k]))
             fits.append(tried[0] if len(tried) == 1 else min(tried, key=lambda fit: self._criterion(fit, len(codes))))
         self._collect(fits)
@@ -203,11 +174,6 @@ class MixtureSDA(ExponentialClassifier):
         n_parameters = len(pairs) * (2 * len(centroids) - 1)
         likelihood = sum(float(pair["path"][-1]) for pair in pairs)
         return (np.log(n) if self.n_components == "bic" else 2.0) * n_parameters - 2 * likelihood
-
-    def _medoids(self, S: Array, members: Any, k: int, seed: int) -> Any:
-        block = take_block(S, members, members)
-        found = k_medoids(block, k, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed)
-        return members[found.medoids]
 
     def _fit_class(self, S: Array, members: Any, h: Any, centroids: Indices) -> Any:
         """Fit mixtures of all classes for the centroids of class h, updated while that raises the likelihood."""

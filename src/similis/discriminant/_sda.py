@@ -45,7 +45,8 @@ class SDA(ExponentialClassifier):
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
     and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, SDA extends nearest centroid as discriminant analysis extends nearest mean.
+    to the class centroids, SDA extends nearest centroid as discriminant analysis extends nearest mean. See
+    [cazzanti2007] Eq. (3.4)-(3.18), (3.26)-(3.28), (3.35)-(3.36).
 
     Parameters
     ----------
@@ -64,17 +65,14 @@ class SDA(ExponentialClassifier):
         similarities and some dissimilarities, put ``CombineMatrices(matrix=None, kinds=[...])`` in front.
     centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), the one that is most often a nearest
-        neighbor, eq. (3.11), or the training object of any class with the largest total similarity to the class, eq.
-        (3.10).
+        neighbor, eq. (3.11), or the object of any class with the largest total similarity to the class, eq. (3.10).
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
-        Omega: the distinct values of the training matrix (of a statistic that is no entry of the matrix, its own
-        distinct training values); the interval from their minimum to their maximum; a given set of values; a given
-        interval, one end of which may be infinite.
+        Omega: the distinct training values of the matrix (or of a statistic that is no entry of it); the interval from
+        their minimum to their maximum; a given set of values; a given interval, one end of which may be infinite.
     pseudocount : float, default=0.0
         Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
-        pseudocount).
-        Any positive number removes point masses. This is the maximum a posteriori estimate of the exponent under the
-        conjugate prior, that of `pseudocount` objects with the mean c (sec. 7.2.5).
+        pseudocount), the maximum a posteriori estimate under the conjugate prior (sec. 7.2.5). Any positive number
+        removes point masses.
     degenerate : {"limit", "uniform"}, default="limit"
         Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
     priors : None, "laplace" or array-like of shape (G,)
@@ -86,53 +84,36 @@ class SDA(ExponentialClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    exponents_ : ndarray of shape (G, M)
-        lambda_gm; infinite for a point mass.
-    log_normalizers_ : ndarray of shape (G, M)
-        log gamma_gm.
+    exponents_, log_normalizers_ : ndarray of shape (G, M); lambda_gm, infinite for a point mass, and log gamma_gm
     means_ : ndarray of shape (G, M)
         Mean of each statistic in each class, after shrinkage; NaN if it is undefined for all objects of the class.
     centroids_ : ndarray of shape (G,) or (q, G)
         Index of each class's centroid among the training objects; for a stack, under each proximity.
-    domain_ : ndarray, tuple or list
-        Omega: its values, or its two ends; one per statistic where they differ.
-    priors_ : ndarray of shape (G,)
-        Class priors.
-    class_count_ : ndarray of shape (G,)
-        Training objects in each class.
+    domain_ : ndarray, tuple or list; Omega: its values, or its two ends; one per statistic where they differ
+    priors_, class_count_ : ndarray of shape (G,); class priors, and numbers of training objects
     columns_ : ndarray
         Training objects whose columns ``predict`` reads; the centroids, if all statistics depend on them only.
 
     See Also
     --------
-    NearestNeighborSDA : The statistic "nearest".
-    LocalSDA : The model fitted to the neighbors of each object.
-    MixtureSDA : Several centroids per class.
-    SDADisplay : Plot of the fitted exponentials.
+    LocalSDA, MixtureSDA, NearestNeighborSDA, SDADisplay
 
     Notes
     -----
-    The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an
-    object is not its own nearest neighbor; a class of one object then has no nearest neighbor
-    in its own class, and the corresponding distribution is uniform.
+    The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an object
+    is not its own nearest neighbor; a class of one object then has no nearest neighbor in its own class, and the
+    corresponding distribution is uniform.
 
-    Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are
-    compared by their summed distance from their point masses, ties by the rest. The paper's published errors for few
-    features suggest the uniform distribution instead, ``degenerate="uniform"``. New values outside Omega are allowed:
-    gamma exp(lambda v) is evaluated there.
+    Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are compared
+    by their summed distance from their point masses, ties by the rest. The paper's published errors for few features
+    suggest the uniform distribution instead, ``degenerate="uniform"``. New values outside Omega are allowed: gamma
+    exp(lambda v) is evaluated there.
 
-    An empirical Omega has at most 2^21 values. A larger set is represented by a sample, chosen by a hash of the value
-    and therefore independent of the order and frequency of values, with equal weights. The sampling error of the mean
-    of a fitted exponential is of the order of 2^-10.5 of the width of Omega or less.
+    An empirical Omega of more than 2^21 values is represented by a sample with equal weights, whose effect on the mean
+    of an exponential is of the order of 2^-10.5 of the width of Omega or less.
 
     Rule (3.36), statistic "rows", differs from the description in sec. 3.3.4: on the eight words of three bits it
     assigns 110 to class one, which follows from the symmetry between zeros and ones.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (3.4)-(3.18), (3.26)-(3.28), (3.35)-(3.36).
 
     Examples
     --------
@@ -211,7 +192,12 @@ class SDA(ExponentialClassifier):
         self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
         self._find_omegas(T, codes, blocks, values)
-        self._sum_offsets(T, codes)
+        # Class sums of each statistic's distance from both ends of Omega, and numbers of known values.
+        member = (codes == np.arange(G)[:, None]).astype(np.float64)  # (G, n)
+        known = ~np.isnan(T)
+        self._known = member @ known
+        both = [omega.offsets(np.where(known[:, m], T[:, m], omega.low)) for m, omega in enumerate(self._omegas)]
+        self._sums = [member @ (np.stack(side, axis=1) * known) for side in zip(*both)]
 
     def _find_omegas(self, T: Array, codes: Indices, blocks: list[Array], values: Any) -> None:
         """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
@@ -228,21 +214,10 @@ class SDA(ExponentialClassifier):
                 given = domain if source == "own" else with_products(domain, same=source == "square")
                 omega = omega_of(given, np.unique(T[:, m]))
             if not isinstance(domain, str):
-                check_inside(
-                    omega,
-                    T[:, m],
-                    lambda at, m=m: f"Statistic {m} of an object of class {quote(self.classes_[codes[at[0]]])}",
-                )
+                name = f"Statistic {m} of an object of class"
+                check_inside(omega, T[:, m], lambda at, name=name: f"{name} {quote(self.classes_[codes[at[0]]])}")
             self._omegas.append(omega)
         self.domain_ = public_domain(self._omegas)
-
-    def _sum_offsets(self, T: Array, codes: Indices) -> None:
-        """Class sums of each statistic's distance from both ends of Omega, and numbers of known values."""
-        member = (codes == np.arange(len(self.classes_))[:, None]).astype(np.float64)  # (G, n)
-        known = ~np.isnan(T)
-        self._known = member @ known
-        both = [omega.offsets(np.where(known[:, m], T[:, m], omega.low)) for m, omega in enumerate(self._omegas)]
-        self._sums = [member @ (np.stack(side, axis=1) * known) for side in zip(*both)]
 
     def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
@@ -296,7 +271,7 @@ class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
 
     The same as ``SDA(statistic="nearest")``. The nearest-neighbor rule uses only which neighbor is nearest;
-    this classifier uses the probability of that similarity in each class.
+    this classifier uses the probability of that similarity in each class, [cazzanti2007] Eq. (3.12)-(3.14).
 
     Parameters
     ----------
@@ -305,25 +280,15 @@ class NearestNeighborSDA(SDA):
 
     Attributes
     ----------
-    classes_, domain_, priors_
-        As in :class:`SDA`.
     exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
-        lambda_gh, log gamma_gh and the mean of the similarity of class g to the nearest object of class h, objects
-        themselves left out.
-
-    See Also
-    --------
-    SDA : Any statistic.
+        lambda_gh, log gamma_gh and the mean similarity of class g to the nearest other object of class h.
+    domain_, priors_ : as in :class:`SDA`
 
     Notes
     -----
     With few different similarities, the mean of a class is often at an end of Omega. The limit used here has an error
     up to twenty percentage points below the paper's tables for two and four features; ``degenerate="uniform"`` is close
     to these tables.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (3.12)-(3.14).
 
     Examples
     --------

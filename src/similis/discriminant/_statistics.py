@@ -60,10 +60,7 @@ def omega_of(domain: Any, values: Distinct | Array) -> Omega:
 
 
 def training_values(domain: Any, S: Array) -> Distinct:
-    """Distinct values of a matrix that a validated `domain` needs: all, or the least and the largest.
-
-    Rows are read one block at a time; of more than `MOST_VALUES` distinct values a sample is kept.
-    """
+    """Distinct values of a matrix that a validated `domain` needs: all, or the least and the largest."""
     if not (isinstance(domain, str) and domain == "empirical"):
         return Distinct(np.unique(np.array([S.min(), S.max()])), 1.0)
     found: list[Array] = []
@@ -77,7 +74,7 @@ def training_values(domain: Any, S: Array) -> Distinct:
         if sum(map(len, found)) > MOST_VALUES:
             values, halvings = _halve(reduce(np.union1d, found[::-1]), halvings)
             found = [values]
-    return _with_ends(reduce(np.union1d, found[::-1]), low, high, halvings)
+    return _with_ends(reduce(np.union1d, found[::-1]), halvings, low, high)
 
 
 class Distinct(NamedTuple):
@@ -107,7 +104,7 @@ def _halve(values: Array, halvings: int = 0) -> tuple[Array, int]:
     return values, halvings
 
 
-def _with_ends(values: Array, low: Any, high: Any, halvings: int) -> Distinct:
+def _with_ends(values: Array, halvings: int, low: Any, high: Any) -> Distinct:
     """Add the least and the largest value."""
     return Distinct(np.union1d(values, [low, high]).astype(values.dtype) if halvings else values, 0.5**halvings)
 
@@ -143,11 +140,9 @@ def check_inside(omega: Omega, values: Array, where: Any) -> None:
 
 
 def fold_values(S: Array, test_fold: Indices) -> Iterator[tuple[Mask, Distinct]]:
-    """Mask of the test objects of each fold, and the distinct values of `S` among the other objects.
-
-    The entries are sorted once. An entry is missing from the training part of the folds of its row and its column, so
-    that a value can be absent from at most two training parts.
-    """
+    """Mask of the test objects of each fold, and the distinct values of `S` among the other objects."""
+    # An entry is missing from the training part of the folds of its row and its column, so that a value can be absent
+    # from at most two training parts.
     flat = S.ravel()
     order = np.argsort(flat)
     ranked = flat[order]
@@ -157,8 +152,7 @@ def fold_values(S: Array, test_fold: Indices) -> Iterator[tuple[Mask, Distinct]]
     values = ranked[starts]
     for fold in np.unique(test_fold):
         left = values[(lost[0] != fold) & (lost[1] != fold)]
-        some, halvings = _halve(left)
-        yield test_fold == fold, _with_ends(some, left[0], left[-1], halvings)
+        yield test_fold == fold, _with_ends(*_halve(left), left[0], left[-1])
 
 
 def fold_options(S: Array, test_fold: Indices) -> Iterator[dict[str, Any]]:
@@ -196,11 +190,9 @@ def as_list(statistic: Any) -> list[Any]:
 @storable
 @dataclass(eq=False)
 class Statistics(FittedArrays):
-    """Statistics of a row: names and functions, with the centroids and labels that they need.
+    """Statistics of a row, `chosen` names and functions, with the centroids and labels that they need.
 
-    `chosen` holds the statistics in the order of their columns, `centroids` and `means`, (q, G), the centroid of each
-    class under each of the q proximities and the mean proximity of the class to it; `labels`, passed to a user's
-    function, and class `codes` are those of the training objects.
+    `centroids` and `means`, (q, G), are those of each class under each of the q proximities.
     """
 
     fitted_arrays = {
@@ -268,14 +260,13 @@ class Statistics(FittedArrays):
         for one in self.chosen:
             if callable(one):
                 parts.append(self._users(one, rows))
-            else:
-                blocks = enumerate(slices(rows))
-                parts.append(np.hstack([self._by_rows(one, block, q, training) for q, block in blocks]))
+                continue
+            columns = []
+            for q, block in enumerate(slices(rows)):  # in blocks of rows, so that the matrix can stay on disk
+                found = [self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)]
+                columns.append(np.vstack(found))
+            parts.append(np.hstack(columns))
         return np.hstack(parts), [part.shape[1] for part in parts]
-
-    def _by_rows(self, one: str, block: Array, q: int, training: bool) -> Floats:
-        """One statistic of many rows, one block at a time, so that the matrix can stay on disk."""
-        return np.vstack([self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)])
 
     def _of_block(self, one: str, block: Array, q: int, training: bool, first: int) -> Floats:
         """One statistic of some rows, `first` the number of the first one, under proximity q."""

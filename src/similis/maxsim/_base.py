@@ -16,11 +16,7 @@ _TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
 
 class ClassSimilarity(DecisionMixin, ProximityClassifier):
-    """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2).
-
-    Dissimilarities are converted to s = exp(-8 d / d_m), d_m the median training dissimilarity: the smallest sum of
-    dissimilarities would be that of the smallest class.
-    """
+    """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
 
     fitted_arrays = {
         "alpha_": fitted_reals(None),
@@ -32,13 +28,12 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
     kind: Kind = "similarity"
 
     def _fit_conversion(self, S: Array) -> Array:
-        """Find the scale of training dissimilarities and convert them."""
+        """Find the scale of training dissimilarities, whose sums would favor small classes, and convert them."""
         if self.kind == "dissimilarity":
             self.scale_ = ToSimilarity(method="exponential", gamma=_TIGHTNESS).fit(S).scale_
         return self._as_similarities(S)
 
     def _as_similarities(self, Q: Array) -> Array:
-        """Convert validated rows."""
         if self.kind == "similarity":
             return Q
         if not hasattr(self, "scale_"):  # fitted by 1.0, which took the smallest sum
@@ -66,10 +61,7 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return sums
 
     def is_strong(self, X: ArrayLike) -> Array:
-        """Find the new objects that are more similar to their class than to all other classes together, Eq. (3).
-
-        The prediction is the same; False means that it is less certain.
-        """
+        """Find the new objects that are more similar to their class than to all other classes together, Eq. (3)."""
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best

@@ -20,7 +20,7 @@ class MaxSim(ClassSimilarity):
     """Classify by the largest summed similarity to a class.
 
     The decision function that Parzen windows, the kernel perceptron and support vector machines tend to as the
-    similarity becomes tighter. Nothing is fitted, and the cost does not depend on the number of classes.
+    similarity becomes tighter, [bernal2003] Eq. (6).
 
     Parameters
     ----------
@@ -30,32 +30,18 @@ class MaxSim(ClassSimilarity):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    alpha_ : ndarray of shape (n,)
-        Weight of every training object: ones.
+    alpha_ : ndarray of shape (n,); weight of every training object: ones
     tight_ : bool
-        Whether the similarity is tight fitting on the training objects ([bernal2003] sec. 3.3): each is more similar to
-        its class than to all others together, S 1 > 0 with the signed matrix S of eq. (4). A larger `q` of
-        :class:`~similis.Tighten` makes it so, unless objects of different classes are identical; :func:`tightness`
-        finds the smallest.
-    scale_ : float
-        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
-
-    See Also
-    --------
-    SBC : The smallest weights that classify the training objects.
-    Tighten : Makes a similarity tighter.
+        True if the similarity is tight fitting ([bernal2003] sec. 3.3): each training object is more similar to its
+        class than to all others together. A larger `q` of :class:`~similis.Tighten` makes it so, unless objects of
+        different classes are identical; :func:`tightness` finds the smallest.
+    scale_ : float; for dissimilarities, d_m / 8: s = exp(-d / ``scale_``)
 
     Notes
     -----
     Sums favor large classes where the similarity is not tight: put :class:`~similis.Tighten` in front and search its
     `q`, balance the classes, or see :class:`SBC`. To choose the conversion of dissimilarities yourself, put
     :class:`~similis.ToSimilarity` in front.
-
-    References
-    ----------
-    [bernal2003] Eq. (6).
 
     Examples
     --------
@@ -83,7 +69,7 @@ class MaxSim(ClassSimilarity):
 
 @validated_function({"method": [choice("power", "exponential")]})
 def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] = "power") -> float:
-    """Find the smallest tightness that makes a similarity tight fitting on labeled objects.
+    """Find the smallest tightness that makes a similarity tight fitting on labeled objects, [bernal2003] sec. 3.3.
 
     Parameters
     ----------
@@ -99,20 +85,8 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
     float
         Least q, to one percent, for which every object is more similar to its class than to all others together after
         ``Tighten(q=q, method=method)``; infinite if there is none up to 2^20, as where objects of different classes are
-        identical.
-
-    See Also
-    --------
-    MaxSim : ``tight_`` tells whether a matrix is tight fitting.
-
-    Notes
-    -----
-    The interval below the first power of two that is tight is halved, so that the result may miss a smaller q in an
-    earlier interval.
-
-    References
-    ----------
-    [bernal2003] sec. 3.3, propositions 2 and 3.
+        identical. The interval below the first power of two that is tight is halved, so that the result may miss a
+        smaller q in an earlier interval.
 
     Examples
     --------
@@ -141,40 +115,24 @@ class SimilarityPerceptron(ClassSimilarity):
     """Perceptron in dual, multi-class form: increase the weights of misclassified training objects.
 
     From alpha = 0: sweep through the objects; where (Sigma alpha)_i <= 0, add one to alpha_i; stop after a sweep that
-    changes nothing. As the similarity tightens the decision tends to :class:`MaxSim`'s.
+    changes nothing. As the similarity tightens the decision tends to :class:`MaxSim`'s, [bernal2003] Proposition 4.
 
     Parameters
     ----------
     max_iter : int, default=100
         Largest number of sweeps.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalize better if the sweeps do not converge. No warning is
-        given then.
+        Use the weights averaged over all steps, which generalize better if the sweeps do not converge.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         As in :class:`MaxSim`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     alpha_ : ndarray of shape (n,)
-        Weight of each training object, not negative.
-    scale_ : float
-        As in :class:`MaxSim`.
-    n_iter_ : int
-        Number of sweeps.
-    fits_ : bool
-        True if the last sweep changed nothing: the no-underfitting condition holds.
-    columns_ : ndarray
-        Training objects of positive weight.
-
-    See Also
-    --------
-    SBC : Weights of least norm instead of the first feasible ones.
-
-    References
-    ----------
-    [bernal2003] Proposition 4 and its corollary.
+        Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
+    scale_ : float; as in :class:`MaxSim`
+    n_iter_, fits_ : int, bool
+        Number of sweeps, and True if the last one changed nothing: the no-underfitting condition holds.
 
     Examples
     --------

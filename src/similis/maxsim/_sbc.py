@@ -22,7 +22,7 @@ class SBC(PathMixin, ClassSimilarity):
     """Similarity based classifier: weights of least norm that classify the training objects with a margin.
 
     min |alpha|^2 subject to Sigma alpha >= 1, alpha >= 0, where Sigma holds the similarities with a minus sign between
-    classes. It handles any number of classes.
+    classes. It handles any number of classes. See [bernal2003] Eq. (1)-(5), sec. 5.
 
     Parameters
     ----------
@@ -38,40 +38,23 @@ class SBC(PathMixin, ClassSimilarity):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     alpha_ : ndarray of shape (n,)
-        Weight of each training object, not negative.
-    scale_ : float
-        As in :class:`MaxSim`.
-    objective_ : float
-        |alpha|^2 + C sum xi.
-    gap_ : float
-        Relative duality gap: an upper bound of the distance to the minimum.
+        Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
+    scale_ : float; as in :class:`MaxSim`
+    objective_, gap_ : float
+        |alpha|^2 + C sum xi, and the relative duality gap, an upper bound of the distance to the minimum.
     fits_ : bool
-        True if the no-underfitting condition holds at ``alpha_``: every training object is more similar to its class
-        than to all others together (Sigma alpha > 0), with ``strong=False`` than to each other class.
+        True if Sigma alpha > 0: every training object is more similar to its class than to all others together, with
+        ``strong=False`` than to each other class.
     tight_ : bool
-        True if the vector of ones gives Sigma alpha > 0, so that :class:`MaxSim` classifies the training objects
-        correctly too; the same condition for both values of `strong`.
-    n_iter_ : int
-        Steps of the solver.
-    columns_ : ndarray
-        Training objects of positive weight.
-
-    See Also
-    --------
-    MaxSim : All weights one.
+        True if the vector of ones gives Sigma alpha > 0: :class:`MaxSim` classifies the training objects correctly too.
+    n_iter_ : int; steps of the solver
 
     Notes
     -----
-    The paper's strict inequalities are read as weak ones. Without C the constraints may have no solution: two
-    identical objects of different classes suffice, or a similarity that is not tight enough; the error says so. Most
-    weights are positive: this is not a sparse method. (The paper prints its RBF without the minus sign.)
-
-    References
-    ----------
-    [bernal2003] Eq. (1)-(5), sec. 5.
+    The paper's strict inequalities are read as weak ones. Without C the constraints may have no solution: two identical
+    objects of different classes suffice, or a similarity that is not tight enough; the error says so. Most weights are
+    positive: this is not a sparse method. (The paper prints its RBF without the minus sign.)
 
     Examples
     --------
@@ -150,7 +133,19 @@ class SBC(PathMixin, ClassSimilarity):
     def _solve(self, problem: ClassMargin, C: float | None, S: Array, codes: Indices) -> MarginWeights:
         found = problem.solve(C)
         if not found.feasible:
-            raise ProximityError(self._why_infeasible(S, codes))
+            equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
+            pairs = np.argwhere(equal & (codes[:, None] < codes))
+            if not pairs.size:
+                raise ProximityError(
+                    "SBC without C has no solution: no weights make every training object most similar to its own "
+                    "class. Set C to allow violations, or use a tighter similarity (a smaller RBF width)."
+                )
+            i, j = sorted(pairs[0])
+            a, b = (quote(self.classes_[codes[k]]) for k in (i, j))
+            raise ProximityError(
+                f"SBC without C has no solution: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
+                "different classes. Set C to allow violations, or remove one."
+            )
         if found.gap > 1e-6:
             warn_user(
                 f"SBC stopped at a relative gap of {found.gap:.1g}: the constraints are nearly infeasible. Set C to "
@@ -158,18 +153,3 @@ class SBC(PathMixin, ClassSimilarity):
                 ConvergenceWarning,
             )
         return found
-
-    def _why_infeasible(self, S: Array, codes: Indices) -> Any:
-        equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
-        pairs = np.argwhere(equal & (codes[:, None] < codes))
-        if pairs.size:
-            i, j = sorted(pairs[0])
-            a, b = (quote(self.classes_[codes[k]]) for k in (i, j))
-            return (
-                f"SBC without C has no solution: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
-                "different classes. Set C to allow violations, or remove one."
-            )
-        return (
-            "SBC without C has no solution: no weights make every training object most similar to its own class. Set "
-            "C to allow violations, or use a tighter similarity (a smaller RBF width)."
-        )

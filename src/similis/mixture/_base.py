@@ -30,18 +30,13 @@ LARGEST_SHAPE = 1e10
 @storable
 @dataclass(eq=False)
 class Clusters(FittedArrays):
-    """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4).
+    """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4)."""
 
-    `members` counts the objects, centroid included; `numbers` is n_j, the number of squared distances u_i above zero
-    without the centroid's, `counts` the sum of their weights, `means` their weighted mean (0 if there are none), and
-    `excess` the weighted sum of log(mean / u_i).
-    """
-
-    members: Array
-    numbers: Array
-    counts: Array
-    means: Array
-    excess: Array
+    members: Array  # numbers of objects, centroid included
+    numbers: Array  # n_j, of squared distances u_i above zero without the centroid's
+    counts: Array  # sum of their weights
+    means: Array  # their weighted mean, 0 if there are none
+    excess: Array  # weighted sum of log(mean / u_i)
 
     NAMES = ("members", "numbers", "counts", "means", "excess")
     fitted_arrays = dict.fromkeys(NAMES, fitted_reals("k", nan=True, infinite=True))
@@ -89,10 +84,7 @@ class Clusters(FittedArrays):
 def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbors: Any, whole_classes: Any) -> Any:
     """Estimate shapes s, (n_classes,), not rounded, and scales b_j, one per cluster, by maximum likelihood.
 
-    `shared` estimates one shape for all classes. ``neighbors()`` returns statistics of distances to nearest neighbors,
-    one cluster per class, and their mean square across classes; it is called only if clusters have no distances.
-    ``whole_classes()`` returns statistics of each class as one cluster; called only if the distances in use are all
-    equal.
+    ``neighbors()`` and ``whole_classes()``, statistics of each class, serve clusters without distances and equal ones.
     """
     shape, mean = _common(clusters, slice(None), neighbors, whole_classes) or (0.5, neighbors()[1] or 1.0)
     shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)
@@ -107,11 +99,9 @@ def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbo
 
 
 def _common(clusters: Any, classes: Any, neighbors: Any, whole_classes: Any) -> Any:
-    """Shape and mean square of clusters or, if they have no distance above zero, of nearest neighbors.
-
-    Equal distances do not determine a shape. It then comes from each class as one cluster, for nearest neighbors with
-    the mean, as in [qiao2013] sec. 5.2: "from the range of estimated values based upon HLM (vsh)".
-    """
+    """Shape and mean square of clusters or, if they have no distance above zero, of nearest neighbors."""
+    # Equal distances do not determine a shape. It then comes from each class as one cluster, for nearest neighbors with
+    # the mean, as in [qiao2013] sec. 5.2: "from the range of estimated values based upon HLM (vsh)".
     own = _shape_and_mean(clusters)
     found = own or _shape_and_mean(neighbors()[0].take(classes).pooled())  # every object a centroid: Kernel HLM
     if found is not None and found[0] == LARGEST_SHAPE:
@@ -122,17 +112,14 @@ def _common(clusters: Any, classes: Any, neighbors: Any, whole_classes: Any) -> 
 
 
 def _shape_and_mean(clusters: Any) -> Any:
-    """Shape and mean square of clusters: those of three objects or more, else of two.
-
-    Clusters with a single distance each do not determine a shape and are merged into one. None if no distance is above
-    zero.
-    """
+    """Shape and mean square of clusters: those of three objects or more, else of two; None without a distance."""
     there = clusters.counts > 0
     if not there.any():
         return None
     # [qiao2013] sec. 5.1: "we exclude clusters containing fewer than three data points"
     used = there & (clusters.members >= 3)
     some = clusters.take(used if used.any() else there)
+    # Clusters with a single distance each do not determine a shape and are merged into one.
     some = some if (some.numbers > 1).any() else some.pooled()
     n = some.counts.sum()
     # [qiao2013] Eq. (3), [qiao2013] Eq. (4) with weights -> log s - psi(s) = r
@@ -163,10 +150,9 @@ class AdjacentBlocks:
 
 
 def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any:
-    """Squared distance of each row's object to its nearest other object; column i belongs to row i.
+    """Squared distance of each row's object, at column i for row i, to its nearest other object; 0 without others.
 
-    0 for an object without others. `among` restricts a square D to some objects. With `positive`, objects at distance
-    zero are ignored.
+    `among` restricts a square D to some objects. With `positive`, objects at distance zero are ignored.
     """
     m, n = D.shape if among is None else (len(among), len(among))
     nearest = np.empty(m)
@@ -180,12 +166,9 @@ def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any
 
 
 def neighbor_statistics(D: Array, codes: Indices, n_classes: int) -> Any:
-    """Squared distances to the nearest neighbor in the class, one cluster per class.
-
-    Distances to duplicates are ignored: an object whose nearest neighbor is a duplicate is left out or, if nothing
-    remains, gets its nearest neighbor at a positive distance. If no class has one, the second result is the mean
-    square across classes, else 0.
-    """
+    """Squared distances to the nearest neighbor in the class, one cluster per class; their mean across classes or 0."""
+    # An object whose nearest neighbor is a duplicate is left out or, if nothing remains, gets its nearest neighbor at a
+    # positive distance. If no class has one, the mean across classes serves.
     members = [np.flatnonzero(codes == g) for g in range(n_classes)]
     u, between = np.zeros(len(codes)), 0.0
     for positive in (False, True):
@@ -244,9 +227,9 @@ class Mixture(FittedArrays):
             self.log_priors = np.log(self.priors)
 
     def log_density(self, Q: Array, columns: Any) -> Any:
-        """Two parts of log phi(z | M_k): one common to all classes, (m,), and the rest, (m, G).
+        """Finite parts of log phi(z | M_k), (m,) and (m, G), the first common to all classes.
 
-        The parts stay finite for objects at any distance. `columns` are the columns of the centroids in `Q`.
+        `columns` are the columns of the centroids in `Q`.
         """
         common, rest = np.empty(len(Q)), np.empty((len(Q), len(self.shapes)))
         for rows in row_blocks(len(Q), len(columns)):
@@ -289,7 +272,6 @@ class HLMClassifier(BayesClassifier):
     reads = "dissimilarity"
 
     def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:
-        """Set the fitted attributes."""
         self._mixture = mixture
         self.centroids_, self.component_classes_ = mixture.centroids, mixture.codes
         self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors

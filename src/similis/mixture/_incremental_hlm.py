@@ -50,31 +50,23 @@ from similis.mixture._base import (
     squares_to,
     whole_class,
 )
-from similis.mixture._mixture_hlm import Clustering
+from similis.mixture._mixture_hlm import Clustering, MixtureHLM
 
 
 @storable
 class ClassHistory(FittedArrays):
-    """Components of one class and, for scheme II, its stored objects with distances, samples and weights.
-
-    `centroids` holds the numbers of the centroids in order of arrival, `clusters` statistics of their clusters. `near`
-    (squared distances to nearest neighbors, for degenerate data) and `whole` (to the medoid of the stored objects or,
-    for "append", of each batch, for equal distances) are single clusters. `rounds` counts the batches with objects of
-    the class. `objects`, `D` and `mass` are the numbers of the stored objects, distances between them and the number
-    of objects that each represents; `sample` and `weights` the positions, ascending, and the weights of those that take
-    part in the next clustering.
-    """
+    """Components of one class and, for scheme II, its stored objects with distances, samples and weights."""
 
     fitted_arrays = {
-        "centroids": fitted_indices("k"),
-        "rounds": fitted_count(),
+        "centroids": fitted_indices("k"),  # numbers of the centroids in order of arrival
+        "rounds": fitted_count(),  # batches with objects of the class
         "clusters": fitted_part(Clusters, k="k"),
-        "near": fitted_part(Clusters),
-        "whole": fitted_part(Clusters, optional=True),
-        "objects": fitted_indices("o"),
+        "near": fitted_part(Clusters),  # one cluster: distances to nearest neighbors, for degenerate data
+        "whole": fitted_part(Clusters, optional=True),  # one cluster around the medoid, for equal distances
+        "objects": fitted_indices("o"),  # numbers of the stored objects
         "D": fitted_reals("o", "o"),
-        "mass": fitted_reals("o"),
-        "sample": fitted_indices("s", below="o"),
+        "mass": fitted_reals("o"),  # number of objects that each represents
+        "sample": fitted_indices("s", below="o"),  # stored objects that take part in the next clustering
         "weights": fitted_reals("s"),
     }
     whole = Clusters.empty([0])  # models of 1.0 have none
@@ -88,10 +80,9 @@ class ClassHistory(FittedArrays):
     def learn(
         self, model: Any, past: Array, rows: Any, known: Any, new: Array, arrived: Indices, seed: int, draw: Any
     ) -> None:
-        """Add new objects by the scheme of `model`.
+        """Add the new objects at the positions `rows`, with the numbers `arrived` and the distances `new` among them.
 
-        `past` holds the distances of all new objects to the earlier objects `known`, or has no columns. `rows` are the
-        positions of the new objects of this class, `arrived` their numbers, `new` the distances among them.
+        `past` holds the distances of all new objects to the earlier objects `known`, or has no columns.
         """
         if model.scheme == "append":
             self._append(model, new, arrived, seed)
@@ -102,7 +93,7 @@ class ClassHistory(FittedArrays):
 
     def _append(self, model: Any, new: Array, arrived: Indices, seed: int) -> None:
         """Scheme I, sec. 4.1: add the clusters of the batch to the earlier ones."""
-        medoids, labels = self._cluster(model, new, None, model.n_components, seed)
+        medoids, labels = Clustering(new, model.clustering, model.n_init, seed)(model.n_components)
         u = squares_to(new, medoids, labels)
         latest = slice(None if model.max_components is None else -model.max_components, None)
         self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
@@ -124,7 +115,7 @@ class ClassHistory(FittedArrays):
         k = k if model.max_components is None else min(k, model.max_components)
         # [qiao2013] sec. 4.2 -> R = H D
         block = take_block(self.D, taking_part, taking_part)
-        medoids, own = self._cluster(model, block, w if (w != 1).any() else None, k, seed)
+        medoids, own = Clustering(block, model.clustering, model.n_init, seed, w if (w != 1).any() else None)(k)
         medoids = taking_part[medoids]
         labels = self.D[:, medoids].argmin(axis=1)
         labels[taking_part] = own
@@ -134,9 +125,6 @@ class ClassHistory(FittedArrays):
         self.clusters = Clusters.of(u, labels, len(medoids), weights=weights, mass=self.mass)
         self.centroids = self.objects[medoids]
         self._draw(model, medoids, labels, draw)
-
-    def _cluster(self, model: Any, D: Array, weights: Array | None, k: int, seed: int) -> Any:
-        return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
 
     def _draw(self, model: Any, medoids: Indices, labels: Indices, draw: Any) -> None:
         """Draw the objects of the next clustering; a bounded model drops the others."""
@@ -183,6 +171,7 @@ class IncrementalHLM(HLMClassifier):
     earlier batches it needs only size, mean and geometric mean of the squared distances within each cluster. Scheme II,
     "resample", clusters a batch together with a few objects of each earlier cluster, weighted by the number of objects
     that they represent, and assigns all other earlier objects to the new centroids. Any batch may contain new classes.
+    See [qiao2013] sec. 4, Eq. (3), (4).
 
     Parameters
     ----------
@@ -208,16 +197,9 @@ class IncrementalHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels so far.
-    n_seen_ : int
-        Objects so far.
-    n_batches_ : int
-        Batches so far.
-    shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_
-        As in :class:`MixtureHLM`.
-    centroids_ : ndarray of shape (M,)
-        Centroids, class by class, numbered in order of arrival.
+    n_seen_, n_batches_ : int; objects and batches so far
+    shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_ : as in :class:`MixtureHLM`
+    centroids_ : ndarray of shape (M,); centroids, class by class, numbered in order of arrival
     columns_ : ndarray
         Objects, numbered in order of arrival, whose columns ``predict`` reads: the centroids. With ``bounded=True``,
         those that it reads: the centroids and, for "resample", the objects drawn.
@@ -226,8 +208,7 @@ class IncrementalHLM(HLMClassifier):
 
     See Also
     --------
-    stream_fit : Fits a stream of objects and measures only the needed distances.
-    MixtureHLM : All objects at once.
+    MixtureHLM, stream_fit
 
     Notes
     -----
@@ -235,18 +216,14 @@ class IncrementalHLM(HLMClassifier):
     arrival (with ``bounded=True``: those in ``columns_``), and then one per new object. "append" reads the last part
     only, and accepts a block without the others.
 
-    v objects are drawn from a cluster of n > v objects beside its centroid, and all v + 1 weigh
-    sqrt((n + 1) / (v + 1)); all objects of other clusters and of the new batch weigh 1. If a bounded model draws again
-    from objects that represent others, n + 1 is the number of objects represented; component weights and priors count
-    represented objects too. A class without objects in a batch is unchanged. Ward's method uses the mean of both
-    directions of the weighted distances, which are asymmetric.
+    v objects are drawn from a cluster of n > v objects beside its centroid, and all v + 1 weigh sqrt((n + 1) / (v +
+    1)); all objects of other clusters and of the new batch weigh 1. If a bounded model draws again from objects that
+    represent others, n + 1 is the number of objects represented; component weights and priors count represented objects
+    too. A class without objects in a batch is unchanged. Ward's method uses the mean of both directions of the weighted
+    distances, which are asymmetric.
 
     "resample" is :class:`MixtureHLM` on all objects so far, for the same number of components and an integer
     `random_state`, as long as no cluster is larger than `sample_size` allows.
-
-    References
-    ----------
-    [qiao2013] sec. 4, Eq. (3), (4).
 
     Examples
     --------
@@ -276,12 +253,7 @@ class IncrementalHLM(HLMClassifier):
         "sample_size": [at_least(1)],
         "bounded": ["boolean"],
         "max_components": [at_least(1), None],
-        "clustering": [choice("vsh", "kmedoids", "ward")],
-        "shared_shape": ["boolean"],
-        "n_init": [at_least(1)],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "random_state": ["random_state"],
+        **{key: value for key, value in MixtureHLM._parameter_constraints.items() if key != "n_components"},
     }
 
     def __init__(
@@ -315,41 +287,18 @@ class IncrementalHLM(HLMClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit the first batch; earlier batches are dropped.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, m)
-            Distances between its objects.
-        y : array-like of shape (m,)
-            Class labels, two different ones at least.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the first batch, distances (m, m) and labels of two classes at least; earlier batches are dropped."""
         D = self.check_training(X)
         classes, codes = check_labels(y, len(D), who=type(self).__name__, of=X)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated
     def partial_fit(self, X: ArrayLike, y: Any, classes: Any = None) -> Self:
-        """Fit another batch, or the first one.
+        """Fit another batch of m objects, or the first one.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, N)
-            Distances of the m new objects to the earlier ones, in order of arrival, and then among themselves. With
-            ``bounded=True`` of the earlier ones only to those in ``columns_``; for "append" the last m columns are
-            enough.
-        y : array-like of shape (m,)
-            Class labels.
-        classes : ignored
-            Present for scikit-learn's convention; a class is added with its first object.
-
-        Returns
-        -------
-        self
+        `X`, (m, N), holds distances to the earlier objects, in order of arrival, and then among the new ones. With
+        ``bounded=True`` of the earlier ones only to those in ``columns_``; for "append" the last m columns are enough.
+        `classes` is ignored: a class is added with its first object.
         """
         if not hasattr(self, "classes_"):
             D = self.check_training(X)
@@ -380,17 +329,6 @@ class IncrementalHLM(HLMClassifier):
         check_is_fitted(self)
         return np.unique(self._kept_objects) if self._columns is None else self._columns
 
-    def _begin(self) -> None:
-        """Initialize the state without objects."""
-        seed = self.random_state
-        if not isinstance(seed, Integral):
-            seed = check_random_state(seed).randint(2**31 - 1)
-        self._seed = int(seed)
-        self._pasts: Any = []
-        self._columns: Any = None
-        self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
-        self.classes_, self.n_seen_, self.n_batches_ = np.empty(0), 0, 0
-
     def _learn(self, past: Array, new: Array, classes: Any, codes: Indices, *, first: bool = False) -> Self:
         """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
         check_symmetric(new, type(self).__name__)
@@ -398,7 +336,14 @@ class IncrementalHLM(HLMClassifier):
         class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
         check_costs(self.costs, len(everyone))
         if first:
-            self._begin()
+            seed = self.random_state
+            if not isinstance(seed, Integral):
+                seed = check_random_state(seed).randint(2**31 - 1)
+            self._seed = int(seed)
+            self._pasts: Any = []
+            self._columns: Any = None
+            self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
+            self.classes_, self.n_seen_, self.n_batches_ = np.empty(0), 0, 0
         histories = dict(zip(self.classes_.tolist(), self._pasts))
         self._pasts = [histories.get(label) or ClassHistory() for label in everyone.tolist()]
         self.classes_ = everyone
@@ -451,7 +396,6 @@ class IncrementalHLM(HLMClassifier):
         return small, columns
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores after one batch; nothing varies between the points."""
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
         return [model.class_scores(Q if model._columns is None else Q[:, model._columns])] * len(points)
@@ -461,6 +405,10 @@ def stream_fit(
     model: IncrementalHLM, measure: Measure, batches: Iterable[tuple[Any, ArrayLike]] = (), *, n_jobs: int | None = None
 ) -> ObjectStream:
     """Fit a model to batches of objects and measure only the distances that it needs.
+
+    The stream that is returned has the attributes ``model``, ``measure``, fitted, and ``objects``, the stored ones. Its
+    ``partial_fit(objects, labels)`` fits another batch; ``predict``, ``predict_proba``, ``log_density`` and
+    ``score_samples`` take new objects. It can be saved, loaded with :func:`similis.load` and continued.
 
     Parameters
     ----------
@@ -472,13 +420,6 @@ def stream_fit(
         Batches, read one at a time. Empty batches are skipped.
     n_jobs : int, optional
         Number of threads (processes, for a measure that defines ``__call__``).
-
-    Returns
-    -------
-    ObjectStream
-        ``partial_fit(objects, labels)`` fits another batch; ``predict``, ``predict_proba``, ``log_density`` and
-        ``score_samples`` take new objects. It can be saved, loaded with :func:`similis.load` and continued. Its
-        attributes are ``model``, the fitted ``measure``, and the stored ``objects``.
 
     Examples
     --------

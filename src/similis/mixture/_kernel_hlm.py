@@ -31,7 +31,8 @@ class KernelHLM(HLMClassifier):
         phi(z | k) = (1/n_k) sum over i in k of (pi b)^-s exp(-D(z, i)^2 / b).
 
     The dimension 2s and the variance b/2 come from a gamma distribution of shape s and scale b, fitted to the squared
-    distances of the objects to their nearest neighbors in the class. No parameter needs tuning.
+    distances of the objects to their nearest neighbors in the class. No parameter needs tuning. See [qiao2013] sec.
+    3.2, Eq. (6).
 
     Parameters
     ----------
@@ -52,48 +53,30 @@ class KernelHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    shape_ : float, or ndarray of shape (G,) without sharing
-        s in use: the estimate rounded to half a whole dimension, or `shape` as given.
-    shape_estimate_ : float or ndarray of shape (G,)
-        s before rounding.
-    scale_ : float or ndarray of shape (G,)
-        b in use.
-    scales_ : ndarray of shape (M,)
-        b of each component, that is, of each object kept.
-    centroids_ : ndarray of shape (M,)
-        Training indices of the components, class by class.
-    component_classes_ : ndarray of shape (M,)
-        Class code of each.
-    component_priors_ : ndarray of shape (M,)
-        Weight of each within its class, 1/n_k.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the components.
+    shape_, scale_ : float, or ndarray of shape (G,) without sharing
+        s, the estimate rounded to half a whole dimension, or `shape` as given, and b.
+    shape_estimate_ : float or ndarray of shape (G,); s before rounding
+    centroids_, component_classes_ : ndarray of shape (M,)
+        Training indices of the components, that is, of the objects kept, class by class, and their class codes.
+    scales_, component_priors_ : ndarray of shape (M,); b of each component, and its weight within its class, 1/n_k
+    priors_ : ndarray of shape (G,); class probabilities
 
     See Also
     --------
-    MixtureHLM : A few components per class.
-    similis.Parzen : Windows whose width is chosen by leave-one-out likelihood.
+    MixtureHLM, similis.Parzen
 
     Notes
     -----
     b is the mean divided by the unrounded estimate of s. Objects whose nearest neighbor is a duplicate are left out of
     the estimation, since a distance of zero has no likelihood. If nothing remains, only the duplicates are ignored;
-    with no two different objects in any class, s is 1/2 and b comes from distances between classes. Equal distances
-    to nearest neighbors, as in data whose distances have few values, make s infinite. Then s and b are those of
-    :class:`MixtureHLM` with one component per class, since the paper takes them from that model for such data
-    (sec. 5.2, Patrol) without specifying the number of components. If these distances are equal too, s is limited to
-    1e10, where only the nearest objects matter; without sharing, a class with equal distances has the s of all classes.
+    with no two different objects in any class, s is 1/2 and b comes from distances between classes. Equal distances to
+    nearest neighbors, as in data whose distances have few values, make s infinite. Then s and b are those of
+    :class:`MixtureHLM` with one component per class, since the paper takes them from that model for such data (sec.
+    5.2, Patrol) without specifying the number of components. If these distances are equal too, s is limited to 1e10,
+    where only the nearest objects matter; without sharing, a class with equal distances has the s of all classes.
 
     With shared parameters, predictions do not depend on the unit of distance. With ``shared=False`` densities in spaces
     of different dimension are compared, as the paper proposes, and these depend on the unit.
-
-    References
-    ----------
-    [qiao2013] sec. 3.2, Eq. (6).
 
     Examples
     --------
@@ -177,7 +160,6 @@ class KernelHLM(HLMClassifier):
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors, whole_classes = self._select(S, codes)
         return [self._mix(codes, kept, neighbors, whole_classes, point)[0].discriminants(Q) for point in points]

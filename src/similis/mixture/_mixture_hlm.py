@@ -28,11 +28,9 @@ from similis.solvers import RandomStarts, farthest_first, k_medoids
 
 
 class Clustering:
-    """Centroids and clusters of some objects; computations shared by several numbers of clusters are cached.
+    """Centroids and clusters of some objects, by one of the methods of MixtureHLM, for several numbers of clusters.
 
-    `method` is "vsh" (vertex substitution from `n_init` starts), "kmedoids" (assignment and update from a k-center
-    start) or "ward" (Ward's tree with the medoid of each cluster). Starts for fewer clusters are prefixes of those for
-    more. `weights` w of the objects give R = H D: row i is w_i times row i of D.
+    Starts for fewer clusters are prefixes of those for more. `weights` w of the objects give R = H D.
     """
 
     def __init__(self, D: Array, method: Any, n_init: Any, seed: int, weights: Array | None = None) -> None:
@@ -54,8 +52,19 @@ class Clustering:
             return all_objects, all_objects
         if self.method == "ward":
             labels = self._cut(k)
-            return self._sorted([self._medoid(np.flatnonzero(labels == j)) for j in range(k)], labels)
-        medoids, labels, total = self._descend(k, self._start(k))
+            medoids = []  # the object with the least total distance of the others to it, the first on a tie
+            for members in (np.flatnonzero(labels == j) for j in range(k)):
+                w = np.ones(len(members)) if self.weights is None else self.weights[members]
+                totals = w @ self.D[np.ix_(members, members)].astype(np.float64)
+                medoids.append(members[int(totals.argmin())])
+            return self._sorted(medoids, labels)
+        if self.method == "vsh":
+            start = self._random_starts(k)
+        else:
+            if len(self._order) < k:
+                self._order = farthest_first(self.D, k)
+            start = self._order[:k]
+        medoids, labels, total = self._descend(k, start)
         while True:
             # In a cluster of two, either object may be the centroid and round-off would decide: take the first one.
             # From there an exchange may lower the total.
@@ -70,14 +79,6 @@ class Clustering:
     @cached_property
     def _random_starts(self) -> Any:
         return RandomStarts(self.D, self.n_init, self.seed)
-
-    def _start(self, k: int) -> Any:
-        """One start, or for vertex substitution several."""
-        if self.method == "vsh":
-            return self._random_starts(k)
-        if len(self._order) < k:
-            self._order = farthest_first(self.D, k)
-        return self._order[:k]
 
     def _descend(self, k: int, start: Any) -> Any:
         """Medoids, clusters and their total distance, from one or several starts."""
@@ -94,12 +95,6 @@ class Clustering:
             if found[j] == b and a not in medoids and alike and D[a, b] == D[b, a] and D[a, a] == D[b, b]:
                 found[j] = a
         return found
-
-    def _medoid(self, members: Indices) -> Any:
-        """Object with the least total distance of the others to it; the first on a tie."""
-        block = self.D[np.ix_(members, members)].astype(np.float64)
-        w = np.ones(len(members)) if self.weights is None else self.weights[members]
-        return members[int((w @ block).argmin())]
 
     def _sorted(self, medoids: Any, labels: Indices) -> Any:
         order = np.argsort(medoids)
@@ -134,14 +129,13 @@ class MixtureHLM(HLMClassifier):
         phi(z | k) = sum over clusters j of class k of w_j (pi b_j)^-s exp(-D(z, centroid j)^2 / b_j).
 
     The mapping is never computed: squared distances to the centroid have a gamma distribution of shape s and scale b_j,
-    both estimated by maximum likelihood.
+    both estimated by maximum likelihood. See [qiao2013] sec. 2-3, Eq. (3), (5), (6).
 
     Parameters
     ----------
     n_components : int, array-like of shape (G,) or "auto", default=4
         Number of clusters of every class, or of each class, at most the number of objects, which gives Kernel HLM.
-        "auto" chooses among 1 to 10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM
-        (kernel-vsh).
+        "auto" chooses among 1 to 10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: HLM (kernel-vsh).
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
         Vertex substitution; k-medoids by alternating assignment and update from a k-center start; Ward's agglomerative
         clustering with the medoid of each cluster for its centroid.
@@ -156,35 +150,26 @@ class MixtureHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     n_components_ : int or list of int
         Number of clusters per class; the number of training objects if Kernel HLM was chosen.
-    cv_scores_ : ndarray of shape (14,)
-        Cross-validated accuracy of each candidate, for "auto" only.
-    shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_, columns_
+    cv_scores_ : ndarray of shape (14,); cross-validated accuracy of each candidate, for "auto" only
+    shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
         As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
 
     See Also
     --------
-    KernelHLM : One component per object.
-    IncrementalHLM : The same from batches that arrive one after the other.
-    similis.PathSearchCV : Chooses the number of components; shared computations are done once.
+    KernelHLM, IncrementalHLM
 
     Notes
     -----
     The scale of a small cluster is drawn towards the common one, b_j = [c u_j + (1 - c) u] / s with c = n_j / (n_j +
-    1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
-    the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
-    of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
+    1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of the
+    class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters of
+    fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
     taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply. Where all
     distances to centroids are equal, as for distances with few values, s is estimated with one cluster per class.
 
     With a shared shape, predictions do not depend on the unit of distance; see :class:`KernelHLM`.
-
-    References
-    ----------
-    [qiao2013] sec. 2-3, Eq. (3), (5), (6).
 
     Examples
     --------
@@ -240,7 +225,6 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
         for point in points:
@@ -270,7 +254,11 @@ class _Classes:
         centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
         clusters = Clusters.of(u, np.concatenate(labels), len(codes))
         shared = point["shared_shape"]
-        shapes, scales = estimate(clusters, codes, len(parts), shared, lambda: self._nearest, self._whole)
+
+        def whole_classes() -> Any:
+            return Clusters.join([whole_class(self.D, members) for members in self.members])
+
+        shapes, scales = estimate(clusters, codes, len(parts), shared, lambda: self._nearest, whole_classes)
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
@@ -302,6 +290,3 @@ class _Classes:
     @cached_property
     def _nearest(self) -> Any:
         return neighbor_statistics(self.D, self.codes, len(self.members))
-
-    def _whole(self) -> Any:
-        return Clusters.join([whole_class(self.D, members) for members in self.members])

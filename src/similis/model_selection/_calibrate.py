@@ -42,10 +42,6 @@ def calibrate(
     CalibratedClassifierCV
         Fitted on all objects; it reads the rows that `model` reads, and :func:`similis.save` stores it.
 
-    See Also
-    --------
-    similis.study.ReliabilityDisplay : ``from_predictions`` draws the reliability of the probabilities.
-
     Notes
     -----
     Scores of held-out objects are computed fold by fold, the map is fitted to them, and the model is fitted to all

@@ -1,9 +1,4 @@
-"""Conformal prediction: sets of classes and intervals of values with controlled coverage, from a proximity matrix.
-
-A model is fitted without some objects, and their nonconformity scores are computed: how badly the model predicts them.
-The p-value of a candidate class for a new object is the share of these objects that are predicted at least as badly as
-the new object would be if it belonged to the class.
-"""
+"""Conformal prediction: sets of classes and intervals of values with controlled coverage, from a proximity matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
@@ -21,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.messages import warn_once, warn_user
 from similis.base import (
     FittedArrays,
@@ -56,23 +51,39 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         "scores_": fitted_reals("n_train", infinite=True, optional=True),
         "n_columns_": fitted_count(1, optional=True),
     }
+    _parameter_constraints: dict[str, list[Any]] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "confidence_level": ["array-like", float],
+        "cv": [at_least(2), HasMethods(["split"])],
+        "random_state": ["random_state"],
+    }
 
-    estimator: Any
     estimator_: Any
     columns_: list[Any]
     n_columns_: int | None
-    _own_columns: NDArray[np.intp] | None
-    scores_: NDArray[np.float64]
-    method: str
-    confidence_level: Any
-    cv: Any
-    random_state: Any
+    _own_columns: Indices | None
+    scores_: Floats
 
     # A subclass validates the target, scores the objects of a fold, computes scores without folds and warns of too few.
     _check_target: Any
     _fold_scores: Any
     _fit_exactly: Any
     _warn_few: Any
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: str = "cross",
+        confidence_level: Any = 0.9,
+        cv: Any = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.random_state = random_state
 
     def verify_fitted(self) -> None:
         """Raise an error unless every fold has a model, which reads columns that exist."""
@@ -92,18 +103,8 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or objects where the estimator measures them
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels, or target values.
-        groups : array-like of shape (n,), optional
-            Objects of one group are in the same fold.
-
-        Returns
-        -------
-        self
+        `X` holds training proximities (n, n), or objects where the estimator measures them. Objects of one group in
+        `groups`, (n,), are in the same fold.
         """
         level = self._levels().max()
         given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
@@ -122,31 +123,15 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         self._warn_few(level)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict with the estimator fitted on all training objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or objects where the estimator measures them
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The predictions of the estimator, unchanged.
-        """
+    def predict(self, X: Any) -> Array:
+        """Predict with the estimator fitted on all training objects."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(self._select(X, self._own_columns)))
 
-    def select_columns(self) -> tuple[Self, NDArray[np.intp] | None]:
-        """Return a model with the same predictions that reads only the columns that they need.
+    def select_columns(self) -> tuple[Self, Indices | None]:
+        """Return a shallow copy with the same predictions that reads only the columns that they need, and the columns.
 
-        Returns
-        -------
-        model : estimator
-            A shallow copy, or the estimator itself where it reads objects.
-        columns : ndarray of int or None
-            Columns that it reads, ascending; None for an estimator that reads objects.
+        The columns ascend; they are None for an estimator that reads objects.
         """
         small = copy.copy(self)
         model = getattr(self.estimator_, "best_estimator_", self.estimator_)
@@ -170,13 +155,13 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return int(self.estimator_.n_features_in_) if self.n_columns_ is None else self.n_columns_
 
-    def _levels(self) -> NDArray[np.float64]:
+    def _levels(self) -> Floats:
         levels = np.atleast_1d(np.asarray(self.confidence_level, dtype=np.float64))
         if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
             raise ProximityError(f"confidence_level must be between 0 and 1. Got {self.confidence_level!r}.")
         return levels
 
-    def _fit_folds(self, X: Any, y: NDArray[Any], groups: Any) -> Iterator[tuple[Any, NDArray[np.intp], Any]]:
+    def _fit_folds(self, X: Any, y: Array, groups: Any) -> Iterator[tuple[Any, Indices, Any]]:
         """Yield the model fitted without each fold, the objects of the fold and their rows."""
         stratified = is_classifier(self.estimator)
         cv = self.cv
@@ -208,7 +193,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             self.estimators_.append(model)
             self.columns_.append(None if self.n_columns_ is None else train if columns is None else train[columns])
 
-    def _select(self, X: Any, columns: NDArray[np.intp] | None) -> Any:
+    def _select(self, X: Any, columns: Indices | None) -> Any:
         """Columns of new rows that one of the models reads; None for all."""
         if columns is None:
             return X
@@ -239,8 +224,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         Control the coverage of every class by itself. False controls the overall coverage only: a rare or difficult
         class may then be covered far less often.
     conformity_score : {"lac", "margin"}, default="lac"
-        Score of a class: its probability or decision value ("lac"), or that minus the largest one of the other classes
-        ("margin").
+        Score of a class: its probability or decision value, or that minus the largest of the other classes ("margin").
     cv : int or splitter, default=10
         Number of stratified folds, or a splitter whose test parts are a partition.
     random_state : int, RandomState or None, default=None
@@ -248,40 +232,27 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
 
     Attributes
     ----------
-    estimator_ : estimator
-        Fitted on all objects; makes the predictions.
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    estimators_ : list of estimators
-        Models fitted without each fold, reduced by :func:`similis.compact`.
-    columns_ : list of ndarray of int
-        Training objects whose columns each of `estimators_` reads; None where it reads objects.
-    fold_ : ndarray of shape (n,)
-        Fold in which each object was calibrated; -1 for none.
-    scores_ : ndarray of shape (n,)
-        Nonconformity score of each object: minus the conformity of its own class.
-
-    See Also
-    --------
-    ConformalRegressor : Intervals for a numeric target.
-    similis.ProximityOutlier : Recognizes objects unlike all training objects.
+    estimator_ : estimator; fitted on all objects; makes the predictions
+    estimators_, columns_ : list of estimators, list of ndarray of int
+        Models fitted without each fold, reduced by :func:`similis.compact`, and the training objects whose columns each
+        reads; None where it reads objects.
+    fold_ : ndarray of shape (n,); fold in which each object was calibrated; -1 for none
+    scores_ : ndarray of shape (n,); nonconformity score of each object: minus the conformity of its own class
 
     Notes
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
-    for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`;
-    on six matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered. A
-    class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns.
+    for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`; on six
+    matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered. A class with
+    fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns.
 
     An empty set marks an object between the classes: no class is as likely as it usually is for its members. It does
-    not mark an object unlike all others.
+    not mark an object unlike all others; see :class:`~similis.ProximityOutlier`.
 
     If `estimator` is a search, parameters are chosen in every fold. A classifier whose parameters were chosen on the
     same objects beforehand is calibrated slightly too optimistically.
 
-    References
-    ----------
-    V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
+    See V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
 
     Examples
     --------
@@ -307,13 +278,10 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         "_farthest": fitted_indices("n_train", low=-1, below="G", optional=True),
     }
     _parameter_constraints: dict[str, list[Any]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
+        **_Conformal._parameter_constraints,
         "method": [choice("cross", "split", "full")],
-        "confidence_level": ["array-like", float],
         "class_conditional": ["boolean"],
         "conformity_score": [choice("lac", "margin")],
-        "cv": [at_least(2), HasMethods(["split"])],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -327,19 +295,15 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         cv: Any = 10,
         random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.confidence_level = confidence_level
+        super().__init__(estimator, method=method, confidence_level=confidence_level, cv=cv, random_state=random_state)
         self.class_conditional = class_conditional
         self.conformity_score = conformity_score
-        self.cv = cv
-        self.random_state = random_state
 
-    def _check_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+    def _check_target(self, X: Any, y: Any, n: int) -> Array:
         self.classes_, self.codes_ = check_labels(y, n, who=type(self).__name__, of=X)
         return column_or_1d(y)
 
-    def _fold_scores(self, model: Any, X: Any, y: Any, test: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _fold_scores(self, model: Any, X: Any, y: Any, test: Indices) -> Floats:
         return self._nonconformity(model, X)[np.arange(len(test)), self.codes_[test]]
 
     def _warn_few(self, level: float) -> None:
@@ -356,13 +320,13 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
                 UserWarning,
             )
 
-    def _calibration_counts(self) -> NDArray[np.intp]:
+    def _calibration_counts(self) -> Indices:
         """Number of calibration objects for each class: its own, or all."""
         codes = self.codes_ if self.method == "full" else self.codes_[self.fold_ >= 0]
         own = np.bincount(codes, minlength=len(self.classes_))
         return own if self.class_conditional else np.full_like(own, len(codes))
 
-    def _nonconformity(self, model: Any, X: Any) -> NDArray[np.float64]:
+    def _nonconformity(self, model: Any, X: Any) -> Floats:
         """Nonconformity (m, G) of rows with each class; infinite for a class that the model does not have."""
         scores = np.full((_num_samples(X), len(self.classes_)), -np.inf)
         scores[:, np.searchsorted(self.classes_, model.classes_)] = np.nan_to_num(model_scores(model, X), nan=-np.inf)
@@ -374,19 +338,11 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         with np.errstate(invalid="ignore"):
             return np.nan_to_num(others - scores, nan=np.inf, posinf=np.inf, neginf=-np.inf)
 
-    def p_values(self, X: Any) -> NDArray[np.float64]:
-        """P-value of each class for each new object.
+    def p_values(self, X: Any) -> Floats:
+        """P-value of each class for each new object, (m, G).
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or objects where the estimator measures them
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Share of the calibration objects, of the class if `class_conditional`, that conform no better than the new
-            object with this class. A class is in the set of level 1 - alpha if its p-value exceeds alpha.
+        It is the share of the calibration objects, of the class if `class_conditional`, that conform no better than the
+        new object with this class. A class is in the set of level 1 - alpha if its p-value exceeds alpha.
         """
         check_is_fitted(self)
         if self.method == "full":
@@ -403,37 +359,16 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
                 counts[:, g] += len(known) - np.searchsorted(known, column, side="left")
         return counts / (self._calibration_counts() + 1)
 
-    def predict_set(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Predict labels and, for each level, the set of classes that contains the true one with that probability.
+    def predict_set(self, X: Any) -> tuple[Array, Mask]:
+        """Predict labels, (m,), and the sets of classes that contain the true one with the probability of each level.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or objects where the estimator measures them
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        labels : ndarray of shape (m,)
-            Predictions of the estimator.
-        sets : ndarray of bool, shape (m, G, number of levels)
-            True for the classes in the set; columns in the order of ``classes_``.
+        The sets are True for their classes, (m, G, number of levels), in the order of ``classes_``.
         """
         return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the estimator fitted on all training objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or objects where the estimator measures them
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities, (m, G), of the estimator fitted on all training objects."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(self._select(X, self._own_columns)))
 
@@ -457,7 +392,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         self._reach = np.asarray(values[:, -1], dtype=np.float64)
         self._farthest = np.where(indices[:, -1] < 0, -1, self.codes_[indices[:, -1]])
 
-    def _full_p_values(self, X: Any) -> NDArray[np.float64]:
+    def _full_p_values(self, X: Any) -> Floats:
         """P-values of the augmented training set, see docs/guide/conformal.md."""
         model, codes = self.estimator_, self.codes_
         Q = model.check_rows(X)
@@ -500,22 +435,14 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Attributes
     ----------
-    estimator_ : estimator
-        Fitted on all objects; makes the predictions.
-    estimators_, columns_, fold_
-        As in :class:`ConformalClassifier`.
-    scores_ : ndarray of shape (n,)
-        Absolute residual of each object; infinite for objects that calibrate nothing.
+    estimator_, estimators_, columns_, fold_ : as in :class:`ConformalClassifier`
+    scores_ : ndarray of shape (n,); absolute residual of each object; infinite for objects that calibrate nothing
 
     Notes
     -----
     "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha. Jackknife+
-    keeps the regularizer chosen on all objects.
-
-    References
-    ----------
-    R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani. Predictive inference with the jackknife+. Annals of
-    Statistics, 2021.
+    keeps the regularizer chosen on all objects. See R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani.
+    Predictive inference with the jackknife+. Annals of Statistics, 2021.
 
     Examples
     --------
@@ -536,32 +463,14 @@ class ConformalRegressor(RegressorMixin, _Conformal):
         "_shift": fitted_reals("n_train", optional=True),
     }
     _parameter_constraints: dict[str, list[Any]] = {
-        **{
-            name: ConformalClassifier._parameter_constraints[name]
-            for name in ("estimator", "confidence_level", "cv", "random_state")
-        },
+        **_Conformal._parameter_constraints,
         "method": [choice("cross", "split", "jackknife")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: str = "cross",
-        confidence_level: Any = 0.9,
-        cv: Any = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.confidence_level = confidence_level
-        self.cv = cv
-        self.random_state = random_state
-
-    def _check_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+    def _check_target(self, X: Any, y: Any, n: int) -> Array:
         return check_target(y, n, who=type(self).__name__, of=X)
 
-    def _fit_exactly(self, X: Any, y: NDArray[Any]) -> None:
+    def _fit_exactly(self, X: Any, y: Array) -> None:
         if not isinstance(self.estimator_, ProximityRidge):
             raise ProximityError(
                 "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
@@ -571,7 +480,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):
         self._shift = y - self.estimator_.loo_predictions_
         self.scores_ = np.abs(self._shift)
 
-    def _fold_scores(self, model: Any, X: Any, y: NDArray[Any], test: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _fold_scores(self, model: Any, X: Any, y: Array, test: Indices) -> Floats:
         return np.abs(y[test] - model.predict(X))
 
     def _warn_few(self, level: float) -> None:
@@ -582,20 +491,10 @@ class ConformalRegressor(RegressorMixin, _Conformal):
                 UserWarning,
             )
 
-    def predict_interval(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Predict values and, for each level, an interval that contains the true value with that probability.
+    def predict_interval(self, X: Any) -> tuple[Floats, Floats]:
+        """Predict values, (m,), and intervals that contain the true value with the probability of each level.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or objects where the estimator measures them
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        values : ndarray of shape (m,)
-            Predictions of the estimator.
-        intervals : ndarray of shape (m, 2, number of levels)
-            Lower and upper ends.
+        The intervals, (m, 2, number of levels), hold lower and upper ends.
         """
         values = self.predict(X)
         if self.method == "jackknife":

@@ -1,17 +1,8 @@
 """Grid search that evaluates many parameter values in one pass over the matrix.
 
-An estimator takes part by two methods, which :class:`similis.base.PathMixin` provides:
-
-``predict_path(S_train, y_train, S_test, grid, *, response="predict")``
-    A list of responses on `S_test`, one per grid point.
-``predict_path_cv(S, y, test_fold, grid, *, response="predict")``
-    The same for all folds of a partition: row i is predicted from the objects j with ``test_fold[j] != test_fold[i]``,
-    and no sub-matrix is copied. Leave-one-out is n folds.
-
-The transformer in front of the last step takes part by ``path_params``, the names of parameters, and
-
-``fit_transform_path(X_train, y_train, X_test, points)``
-    An iterator over the transformed training rows and test rows, one pair per point.
+An estimator takes part by ``predict_path`` and ``predict_path_cv``, see :class:`similis.base.PathMixin`. The
+transformer in front of the last step takes part by ``path_params``, the names of parameters, and
+``fit_transform_path(X_train, y_train, X_test, points)``, which yields the training and test rows of each point.
 """
 
 from __future__ import annotations
@@ -64,25 +55,20 @@ class PlainFits:
     def predict_path(
         self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
     ) -> list[Array]:
-        """Responses of one fit per grid point."""
         models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
         return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
 
 
 class SVCFits(PlainFits):
-    """Path of scikit-learn's SVC: a solution with every dual variable below the bound C is optimal for all larger C.
+    """Path of scikit-learn's SVC: a solution with every dual variable below the bound C is optimal for all larger C."""
 
-    libsvm stops within ``tol`` of the optimum, at a different point for each C. Labels are therefore reused only where
-    an error of ten times ``tol`` in the decision values would not change them, and decision values are never reused:
-    scores equal those of separate fits.
-    """
-
+    # libsvm stops within `tol` of the optimum, at a different point for each C. Labels are therefore reused only where
+    # an error of ten times `tol` in the decision values would not change them, and decision values are never reused.
     saves_work = True
 
     def predict_path(
         self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
     ) -> list[Array]:
-        """Responses for each grid point, computed in ascending order of C."""
         models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
         if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
             # libsvm would compute the same inner products again for every C.
@@ -136,12 +122,7 @@ def _labels_are_certain(f: Array, n_classes: int, margin: float) -> bool:
 
 @dataclass
 class GridGroup:
-    """Grid points that differ only in parameters of the last step.
-
-    `transformers` are the steps in front of the last one, fitted on the training part of each split, or None. `last` is
-    the last step, with ``predict_path``, `grid` its parameters, one dict per point, and `positions` the places of the
-    points in the whole grid.
-    """
+    """Grid points that differ only in `grid`, parameters of the last step, with their positions in the whole grid."""
 
     transformers: Pipeline | None
     last: Any
@@ -151,11 +132,7 @@ class GridGroup:
 
 @dataclass
 class FrontFamily:
-    """Groups whose transformers differ only in parameters that the last transformer evaluates together, or one group.
-
-    Such a transformer has ``path_params``, their names, and ``fit_transform_path``, which yields the rows for each of
-    their values; `varied` holds these values, one dict per group.
-    """
+    """Groups whose transformers differ only in `varied`, values that the last transformer evaluates together."""
 
     groups: list[GridGroup] = field(default_factory=list)
     varied: Grid = field(default_factory=list)
@@ -215,13 +192,11 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
 
 
 class Splits:
-    """Splits of a cross-validation, and the fold of each object where they form a partition.
-
-    Leave-one-out is not written out: its n splits of n - 1 indices would be larger than the matrix.
-    """
+    """Splits of a cross-validation, and the fold of each object where they form a partition."""
 
     def __init__(self, cv: Any, X: Any, y: Array, groups: Any) -> None:
         self._n = len(y)
+        # Leave-one-out is not written out: its n splits of n - 1 indices would be larger than the matrix.
         self._splits = None if isinstance(cv, LeaveOneOut) else list(cv.split(X, y, groups))
         if self._n < 2:
             raise ProximityError("Cross-validation needs at least two objects.")
@@ -252,15 +227,11 @@ class Splits:
 
 @dataclass
 class GridPredictions:
-    """Responses of all points of a group on one test part, each computed on first use.
+    """Responses of all points of a group on one test part, each computed on first use."""
 
-    ``compute(response=...)`` returns the responses of all points, `classes` are those of the training part, and
-    `template` has the prediction methods that exist.
-    """
-
-    compute: Callable[..., list[Array]]
-    classes: Array
-    template: Any
+    compute: Callable[..., list[Array]]  # of a response
+    classes: Array  # of the training part
+    template: Any  # has the prediction methods that exist
     computed: dict[str, list[Array]] = field(default_factory=dict)
 
     def __call__(self, response: str) -> list[Array]:
@@ -269,17 +240,20 @@ class GridPredictions:
         return self.computed[response]
 
     def rows(self, index: Array) -> GridPredictions:
-        """Predictions for some of the rows."""
         return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
 
-class _Predicted(BaseEstimator):
+class PredictedEstimator(BaseEstimator):
     """Estimator facade for scorers: returns the predictions of one grid point on the test part."""
 
-    def __init__(self, predictions: GridPredictions, position: int) -> None:
+    def __init__(self, predictions: GridPredictions, position: int, estimator: Any) -> None:
         self.predictions = predictions
         self.position = position
+        self.estimator = estimator
         self.classes_ = predictions.classes  # of a classifier
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
 
     def __getattr__(self, name: str) -> Any:
         # Only what the estimator itself offers, so that a scorer chooses the same response; `X` is not read.
@@ -291,14 +265,6 @@ class _Predicted(BaseEstimator):
             respond.__name__ = name  # scorers look the response up by its name
             return respond
         raise AttributeError(name)
-
-
-class PredictedEstimator(ClassifierMixin, _Predicted):
-    """Facade of a classifier."""
-
-
-class PredictedRegressor(RegressorMixin, _Predicted):
-    """Facade of a regressor."""
 
 
 def _format_results(
@@ -333,9 +299,7 @@ class PathSearchCV(GridSearchCV):
     Scores, attributes and the chosen parameters equal those of :class:`~sklearn.model_selection.GridSearchCV`. An
     estimator with ``predict_path`` evaluates all its grid points from one fit per fold; one with ``predict_path_cv``
     evaluates all folds in one pass over the matrix (see :class:`similis.base.PathMixin`). Any other estimator is
-    fitted for every point. In a pipeline the transformers are fitted once per training part, and values of a Gaussian
-    width (``RowRBF``, ``Pairwise(RBF())``) share the distances. A linear ``SVC`` on as many features as objects gets
-    their inner products, computed once for every C.
+    fitted for every point. In a pipeline the transformers are fitted once per training part.
 
     Parameters
     ----------
@@ -344,13 +308,11 @@ class PathSearchCV(GridSearchCV):
     param_grid : dict or list of dict
         Values to try, by parameter name.
     cv : int, splitter or iterable, default=10
-        The folds; a number gives stratified folds for a classifier. ``LeaveOneOut()`` takes about one pass over the
-        matrix if the estimator has ``predict_path_cv``.
+        The folds; a number gives stratified folds for a classifier.
     scoring : str, callable, list, tuple, dict or None
         As in scikit-learn. None uses the accuracy of a classifier, R2 of a regressor.
     refit : bool, str or callable, default=True
-        As in scikit-learn: fit the best parameters on all data; with several scores, the name of the
-        score that selects the best point.
+        As in scikit-learn: fit the best parameters on all data, with several scores by the name of one.
     n_jobs : int or None
         Number of threads over folds and groups of grid points. The result does not depend on it.
     progress : bool, default=False
@@ -440,20 +402,7 @@ class PathSearchCV(GridSearchCV):
     def fit(self, X: Array, y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or objects where the pipeline starts with ``Pairwise``
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels, or the target of a regression.
-        groups : array-like of shape (n,), optional
-            Passed to the splitter.
-        **params : dict
-            Passed to ``fit`` of the estimator; every point is then fitted separately.
-
-        Returns
-        -------
-        self
+        `groups` are passed to the splitter, and `params` to ``fit`` of the estimator.
         """
         try:
             with warn_once():  # the folds repeat the warnings
@@ -518,23 +467,22 @@ class PathSearchCV(GridSearchCV):
         def work(family: FrontFamily, number: int | None) -> list[tuple[Any, ...]]:
             tables, fit_time, score_time, start = [], 0.0, 0.0, time.perf_counter()
             parts: Any
+            tested: tuple[Any, ...] = X, y, splits.partition
             if number is None:
                 (group,) = family.groups
-                classes, parts = np.unique(y), [(group, partial(group.last.predict_path_cv, X, y, splits.partition))]
+                classes, parts = np.unique(y), [(group, partial(group.last.predict_path_cv, *tested))]
             else:
                 train, test = splits[number]
                 classes, rows = np.unique(y[train]), family.transform_split(self.estimator, X, y, train, test)
                 parts = ((group, partial(group.last.predict_path, A, y[train], B)) for group, A, B in rows)
+                X_test = None if scorer.is_direct else _safe_indexing(X, test)
+                tested = X_test, y[test], np.zeros(len(test), np.intp)
             for group, predict in parts:
                 predictions = GridPredictions(partial(predict, group.grid), classes, group.last)
                 if scorer.is_direct:
                     predictions("predict")
                 fitted = time.perf_counter()
-                if number is None:
-                    table = scorer.all_folds(predictions, len(group.grid), X, y, splits.partition)
-                else:
-                    table = scorer.one_fold(predictions, len(group.grid), X, y, test)
-                tables.append((group, number, table))
+                tables.append((group, number, scorer.table(predictions, len(group.grid), *tested)))
                 fit_time, score_time = fit_time + fitted - start, score_time + time.perf_counter() - fitted
                 start = time.perf_counter()
             n_points = sum(len(group.grid) for group, _, _ in tables)
@@ -594,46 +542,35 @@ class _NeedsFittedEstimator(Exception):
 
 
 class _Scorer:
-    """Score predictions by any scorer; accuracy and R2, the default scores, are computed directly.
-
-    Both methods return, per metric, a table of shape (n_points, number of folds).
-    """
+    """Score predictions by any scorer, directly by accuracy and R2: per metric a table (n_points, number of folds)."""
 
     def __init__(self, estimator: Any, scoring: Any) -> None:
         numeric = is_regressor(estimator)
         self.is_direct = scoring is None or scoring == ("r2" if numeric else "accuracy")
         self._score: Any = None if self.is_direct else check_scoring(estimator, scoring)
         self._direct = _r2 if numeric else _accuracy
-        self._facade: Any = PredictedRegressor if numeric else PredictedEstimator
+        self._estimator = estimator
 
-    def one_fold(self, predictions: GridPredictions, n_points: int, X: Any, y: Array, test: Array) -> dict[str, Array]:
-        """Score predictions for the test rows of one fold."""
-        if self.is_direct:
-            one = np.zeros(len(test), np.intp)
-            return {"score": np.stack([self._direct(found, y[test], one) for found in predictions("predict")])}
-        X_test = _safe_indexing(X, test)
-        rows = []
-        for position in range(n_points):
-            try:
-                value = self._score(self._facade(predictions, position), X_test, y[test])
-            except AttributeError as error:
-                raise _NeedsFittedEstimator from error
-            rows.append(value if isinstance(value, dict) else {"score": value})
-        return {metric: np.array([[row[metric]] for row in rows], dtype=float) for metric in rows[0]}
-
-    def all_folds(self, predictions: GridPredictions, n_points: int, X: Any, y: Array, fold: Any) -> dict[str, Array]:
-        """Score predictions for all objects; `fold` is the fold in which each object is tested."""
+    def table(self, predictions: GridPredictions, n_points: int, X: Any, y: Array, fold: Array) -> dict[str, Array]:
+        """Score predictions for the rows of `X`, which direct scores do not read; `fold` numbers the fold of each."""
         if self.is_direct:
             return {"score": np.stack([self._direct(found, y, fold) for found in predictions("predict")])}
-        tables = []
-        for number in range(fold.max() + 1):
+        n_folds = int(fold.max()) + 1
+        tables: dict[str, Array] = {}
+        for number in range(n_folds):
             test = np.flatnonzero(fold == number)
-            tables.append(self.one_fold(predictions.rows(test), n_points, X, y, test))
-        return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
+            part, X_test, y_test = predictions.rows(test), _safe_indexing(X, test), y[test]
+            for position in range(n_points):
+                try:
+                    value = self._score(PredictedEstimator(part, position, self._estimator), X_test, y_test)
+                except AttributeError as error:
+                    raise _NeedsFittedEstimator from error
+                for metric, score in (value if isinstance(value, dict) else {"score": value}).items():
+                    tables.setdefault(metric, np.empty((n_points, n_folds)))[position, number] = score
+        return tables
 
 
 def _accuracy(found: Array, y: Array, fold: Indices) -> Array:
-    """Accuracy of each fold."""
     return np.asarray(np.bincount(fold, weights=found == y) / np.bincount(fold))
 
 

@@ -24,6 +24,8 @@ from similis.solvers import k_medoids
 class CondensedNN(ProximityClassifier):
     """Classify by the most similar prototype; the prototypes are the medoids of each class.
 
+    See [cazzanti2007] Eq. (2.7)-(2.8).
+
     Parameters
     ----------
     n_prototypes : int or array-like of shape (G,), default=1
@@ -42,31 +44,15 @@ class CondensedNN(ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    prototypes_ : ndarray of shape (p,)
-        Indices of the prototypes among the training objects, class by class.
-    prototype_classes_ : ndarray of shape (p,)
-        Class code of each prototype.
-    cluster_sizes_ : ndarray of shape (p,)
-        Number of training objects each prototype stands for.
-    n_iter_ : int
-        Largest number of iterations in any class.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the prototypes.
-
-    See Also
-    --------
-    NearestCentroid : One prototype a class.
+    prototypes_, prototype_classes_ : ndarray of shape (p,)
+        Indices of the prototypes among the training objects, class by class, and their class codes.
+    cluster_sizes_ : ndarray of shape (p,); number of training objects each prototype stands for
+    n_iter_ : int; largest number of iterations in any class
 
     Notes
     -----
     Prototypes of two classes that are equally similar to an object are decided by the size of their clusters, then by
     the earlier class; the paper does not say, and this rule comes closest to its tables for few features.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (2.7)-(2.8).
 
     Examples
     --------
@@ -162,15 +148,8 @@ class MedoidRegressor(ProximityRegressor):
 
     Attributes
     ----------
-    medoid_indices_ : ndarray of shape (k,)
-        Training objects that are medoids, ascending.
-    values_ : ndarray of shape (k,)
-        Statistic of the target in the cluster of each medoid.
-
-    See Also
-    --------
-    similis.KMedoids : The clustering.
-    SimilarityKNNRegressor : Weighted neighbors.
+    medoid_indices_, values_ : ndarray of shape (k,)
+        Training objects that are medoids, ascending, and the statistic of the target in their clusters.
 
     Examples
     --------

@@ -30,7 +30,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
     Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
-    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates.
+    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates. See
+    [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6 and [cazzanti2007] Eq. (2.6).
 
     Parameters
     ----------
@@ -53,9 +54,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         "pinv" (KRR only) uses the pseudo-inverse. None assumes that the block is positive semi-definite. "auto" is
         "pinv" for KRR, else "clip".
     query : {"consistent", "raw"}, default="consistent"
-        Whether clip and flip of the block among the neighbors also apply to the k similarities of the row. "raw"
-        leaves the row as it is: the rule of the experiments in [chen2010] ch. 4, with a higher error on strongly
-        indefinite similarities (see Notes).
+        Whether clip and flip of the block also apply to the k similarities of the row. "raw" leaves the row as it is,
+        as in the experiments of [chen2010] ch. 4, with a higher error on strongly indefinite similarities (see Notes).
     smoothing : float, default=0.0
         Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
@@ -67,23 +67,15 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    priors_ : ndarray of shape (G,)
-        Training frequencies, used for a row without known entries.
-    n_neighbors_ : int
-        Neighbors used.
+    priors_ : ndarray of shape (G,); training frequencies, used for a row without known entries
 
     See Also
     --------
-    LocalNearestCentroid : Centroids of the neighbors' classes instead of votes.
-    SimilarityKNNRegressor : The same weights for a numeric target.
-    similis.PathSearchCV : All k and all lambda in one sweep.
+    LocalNearestCentroid, SimilarityKNNRegressor
 
     Notes
     -----
-    Ties between similarities go to the lower training index and ties between votes to the earlier class: results do
-    not depend on the number of threads, and ``predict`` is the arg max of ``predict_proba``.
+    Ties between similarities go to the lower training index and ties between votes to the earlier class.
 
     The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
     :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise neighbors are ranked by s(x, z), and KRI, KRR
@@ -95,10 +87,6 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
 
     Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the block among the neighbors and reject NaN. A
     row of zero affinities gives equal weights, their limit.
-
-    References
-    ----------
-    [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6; [cazzanti2007] Eq. (2.6).
 
     Examples
     --------
@@ -142,11 +130,11 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         self.weights = weights
         self.regularization = regularization
         self.spectrum = spectrum
+        self.kind = kind
+        self.n_jobs = n_jobs
         self.query = query
         self.smoothing = smoothing
         self.costs = costs
-        self.kind = kind
-        self.n_jobs = n_jobs
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._check_training(S)

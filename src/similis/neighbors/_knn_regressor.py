@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from similis._utils.arrays import Array, Floats, Indices, Mask
+from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Points, ProximityRegressor, RegressorPathMixin, fitted_count, fitted_reals
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import local_means, neighbor_means
@@ -17,16 +16,16 @@ from similis.solvers import local_means, neighbor_means
 class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegressor):
     """Predict the weighted mean of the target of the k most similar training objects.
 
-    Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
-    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates.
+    Weights and rules for ties and missing entries are those of :class:`SimilarityKNN`, [chen2010] Eq. (3.1), (3.3),
+    (3.5), (3.8).
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        As in :class:`SimilarityKNN`. "krr" has the mean of the neighbors as intercept: weights of any sign, so that
-        predictions may lie outside the range of the neighbors' targets.
+        As in :class:`SimilarityKNN`. "krr" has the mean of the neighbors as intercept, towards which its weights of any
+        sign shrink; predictions may lie outside the range of the neighbors' targets.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
         As in :class:`SimilarityKNN`, but "auto" is "clip": weights by "pinv" can be arbitrarily large.
     regularization, kind, n_jobs
@@ -34,27 +33,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
 
     Attributes
     ----------
-    mean_ : float
-        Mean of the training target, predicted for a row without known entries.
-    n_neighbors_ : int
-        Neighbors used.
-
-    See Also
-    --------
-    SimilarityKNN : The classifier with these weights.
-    ProximityRidge : Kernel ridge regression on all training objects.
-    similis.PathSearchCV : All k and all lambda in one sweep.
-
-    Notes
-    -----
-    Ties between similarities go to the lower training index. Missing entries (NaN) are never neighbors. KRI, KRR and
-    LIME need the block among the neighbors and reject NaN.
-
-    Without the intercept, KRR weights would shrink predictions towards zero instead of the neighbors' mean.
-
-    References
-    ----------
-    [chen2010] Eq. (3.1), (3.3), (3.5), (3.8).
+    mean_ : float; mean of the training target, predicted for a row without known entries
 
     Examples
     --------
@@ -72,35 +51,14 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         "_S": fitted_reals("n", "n", optional=True),
         "n_neighbors_": fitted_count(1, "n"),
     }
-    _parameter_constraints = NeighborWeights._parameter_constraints
     _auto_krr = "clip"
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 5,
-        weights: str | Callable[..., Any] = "uniform",
-        regularization: float = 1.0,
-        spectrum: str | None = "auto",
-        kind: str = "similarity",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.regularization = regularization
-        self.spectrum = spectrum
-        self.kind = kind
-        self.n_jobs = n_jobs
 
     def learn(self, S: Array, target: Floats) -> None:
         self._check_training(S)
         self._target, self.mean_ = target, float(target.mean())
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
-        """Weights of each row's neighbors in the prediction, the intercept of KRR included, and their indices.
-
-        As in :meth:`SimilarityKNN.neighbor_weights`, of sum one.
-        """
+        """Weights of sum one in the prediction, as in :meth:`SimilarityKNN.neighbor_weights`."""
         indices, weights = super().neighbor_weights(X)
         if self.weights == "krr":
             known = indices >= 0
@@ -134,13 +92,9 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         means = neighbor_means(indices, target, grid, weights=simple_weights(self.weights, indices, values))
         lost = indices[:, 0] < 0
         if lost.any():
-            means[:, lost] = _mean_outside(target, test_fold, lost)
+            outside = target.mean()
+            if test_fold is not None:
+                counts, sums = np.bincount(test_fold), np.bincount(test_fold, weights=target)
+                outside = ((target.sum() - sums) / np.maximum(len(target) - counts, 1))[test_fold[lost]]
+            means[:, lost] = outside
         return [means[t] for t in places]
-
-
-def _mean_outside(target: Floats, test_fold: Indices | None, rows: Mask) -> Any:
-    """Mean target of the objects outside each row's fold."""
-    if test_fold is None:
-        return target.mean()
-    counts, sums = np.bincount(test_fold), np.bincount(test_fold, weights=target)
-    return ((target.sum() - sums) / np.maximum(len(target) - counts, 1))[test_fold[rows]]

@@ -18,7 +18,7 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
 
     With W the similarities without the diagonal and P = D^-1/2 W D^-1/2, where D holds the row sums, the scores of the
     training objects are F = (1 - alpha) (I - alpha P)^-1 Y for indicators Y of the known labels. A new object has the
-    scores sum_i w(x, i) F_i / sum_i w(x, i).
+    scores sum_i w(x, i) F_i / sum_i w(x, i). See [zhou2004], and [delalleau2005] for new objects.
 
     Parameters
     ----------
@@ -31,29 +31,16 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels, without `unlabeled`.
-    scores_ : ndarray of shape (n, G)
-        F, with rows that sum to one; zero for an object without a path to a label.
-    priors_ : ndarray of shape (G,)
-        Class frequencies of the labeled objects.
-    transduction_ : ndarray of shape (n,)
-        Label of each training object by its scores.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    SimilarityKNN : Uses labeled objects only.
+    classes_ : ndarray of shape (G,); class labels, without `unlabeled`
+    scores_ : ndarray of shape (n, G); F, with rows that sum to one; zero for an object without a path to a label
+    priors_ : ndarray of shape (G,); class frequencies of the labeled objects
+    transduction_ : ndarray of shape (n,); label of each training object by its scores
+    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
 
     Notes
     -----
     Negative similarities are no edges. Class frequencies are used where a new object has no edge. scikit-learn's
     LabelSpreading has no precomputed kernel.
-
-    References
-    ----------
-    [zhou2004]; [delalleau2005] for new objects.
 
     Examples
     --------
@@ -88,7 +75,9 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
             known = codes != hidden
             codes = np.where(known, codes - (codes > hidden), 0)
             self.classes_ = np.delete(self.classes_, hidden)
-        W = self._edges(take_symmetric_part(np.asarray(S, dtype=np.float64), self), skip_self=True)
+        S = take_symmetric_part(np.array(S, dtype=np.float64), self)
+        np.fill_diagonal(S, 0.0)
+        W = self._edges(S)
         W = np.maximum(W, W.T)
         degree = W.sum(axis=1)
         root = np.sqrt(np.where(degree > 0, degree, 1.0))
@@ -101,11 +90,9 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         self.priors_ = Y.sum(axis=0) / Y.sum()
         self.transduction_ = self.classes_[np.argmax(np.where(total > 0, self.scores_, self.priors_), axis=1)]
 
-    def _edges(self, S: Floats, *, skip_self: bool = False) -> Floats:
+    def _edges(self, S: Floats) -> Floats:
         """Weights of the edges: similarities that are not negative, the largest of each row."""
         W = np.maximum(S, 0.0)
-        if skip_self:
-            np.fill_diagonal(W, 0.0)
         k = self.n_neighbors
         if k is not None and k < W.shape[1]:
             least = np.partition(W, W.shape[1] - k, axis=1)[:, W.shape[1] - k]

@@ -32,6 +32,8 @@ from similis.solvers import top_k
 class LocalNearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
 
+    See [cazzanti2007] Eq. (2.9)-(2.10), with the classes restricted to the k nearest neighbors.
+
     Parameters
     ----------
     n_neighbors : int, default=5
@@ -41,27 +43,15 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    n_neighbors_ : int
-        Neighbors used.
-
     See Also
     --------
-    NearestCentroid : Centroids of the whole classes.
-    SimilarityKNN : Votes of the neighbors.
+    NearestCentroid, SimilarityKNN
 
     Notes
     -----
     Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
-    earlier class: ch. 6 of the paper can use "priors" for this classifier in no other way. Among equally
-    central neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbors.
+    earlier class: ch. 6 of the paper can use "priors" for this classifier in no other way. Among equally central
+    neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
 
     Examples
     --------
@@ -97,8 +87,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
-        winners, _ = self._local(X, n_columns=0)
-        return self.classes_[winners]
+        return self.classes_[self._local(X, n_columns=0)[0]]
 
     def local_centroids(self, X: ArrayLike) -> Array:
         """Training index, (m, G), of each class's centroid among a row's neighbors; -1 for a class without any."""
@@ -129,9 +118,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
         def work(rows: Any) -> None:
-            _kernels.local_centroids(
-                S, float(self.sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
-            )
+            given = indices[rows], values[rows], ks, G
+            _kernels.local_centroids(S, float(self.sign), codes, *given, winners[rows], chosen[rows])
 
         map_row_chunks(work, m, self.n_jobs)
         return winners, chosen

@@ -27,54 +27,38 @@ from similis.solvers import centroids_by_fold, class_centroids
 class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
-    The centroid of a class is a training object, so that any proximity can be used; predictions read one
-    column per class (see :func:`similis.compact`).
+    The centroid of a class is a training object, so that any proximity can be used; predictions read one column per
+    class (see :func:`similis.compact`). See [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.10)-(3.11).
 
     Parameters
     ----------
     adjusted : bool, default=False
-        Divide the similarity to a centroid by the mean similarity of its class to it, eq. (3.1), which favors classes
-        of large spread.
+        Divide the similarity to a centroid by its class's mean, eq. (3.1), which favors classes of large spread.
     centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
-        The member with the largest total similarity to its class, eq. (2.10), the member that is most often the
-        nearest neighbor of a training object, eq. (3.11), or the training object of any class with the largest total
-        similarity to the class, eq. (3.10).
+        The member with the largest total similarity to its class, eq. (2.10), the one that is most often a nearest
+        neighbor, eq. (3.11), or the object of any class with the largest total similarity to the class, eq. (3.10).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    centroids_ : ndarray of shape (G,)
-        Index of each class's centroid among the training objects.
-    mean_proximity_ : ndarray of shape (G,)
-        Mean proximity of each class to its centroid, the centroid itself included.
-    class_count_ : ndarray of shape (G,)
-        Number (or total weight) of training objects in each class.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads.
+    centroids_ : ndarray of shape (G,); index of each class's centroid among the training objects
+    mean_proximity_, class_count_ : ndarray of shape (G,)
+        Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
 
     See Also
     --------
-    LocalNearestCentroid : Centroids among the query's neighbors.
-    CondensedNN : Several prototypes per class.
+    LocalNearestCentroid, CondensedNN
 
     Notes
     -----
     A tie between centroids goes to the earlier class, a tie in the choice of a centroid to the lower index; sums that
-    differ by round-off count as tied. The paper defines popularity by the nearest neighbors of all training
-    objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
-    the means; a class with a missing similarity to its centroid is predicted only if all are missing.
+    differ by round-off count as tied. The paper defines popularity by the nearest neighbors of all training objects and
+    describes it by those of the class; the definition is used. Missing entries (NaN) are left out of the means; a class
+    with a missing similarity to its centroid is predicted only if all are missing.
 
-    With ``adjusted=True``, the mean distance of a class with one member is zero. Such means are replaced by 2.2e-16
-    times the largest one, so that scores are finite: the class is predicted for objects at distance zero, and objects
-    are compared with several such classes by plain distances. If all means are zero, so are the distances of all
-    classes.
-
-    References
-    ----------
-    [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.10)-(3.11).
+    With ``adjusted=True`` a class whose mean distance is zero, as that of a class with one member, is predicted for
+    objects at distance zero, and objects are compared with several such classes by plain distances.
 
     Examples
     --------
@@ -113,19 +97,10 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose the centroids.
+        """Choose the centroids from the proximities (n, n) and the labels.
 
-        Parameters
-        ----------
-        X, y
-            As in :meth:`ProximityClassifier.fit <similis.base.ProximityClassifier.fit>`.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each object, equivalent to repeating it so often; with ``centroid="popular"``, the weight of its
-            vote.
-
-        Returns
-        -------
-        self
+        An object's `sample_weight` is equivalent to repeating it so often; with ``centroid="popular"`` it is the weight
+        of its vote.
         """
         S, codes = self.check_training_labels(X, y, keep_sparse=True)
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
@@ -173,7 +148,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return mean
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """Scores of new rows; nothing varies between the points."""
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:

@@ -27,40 +27,27 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         Score of an object:
 
         - "lof": local outlier factor, its local density relative to that of its neighbors; for clusters of different
-          densities;
+          densities [breunig2000];
         - "knn": mean proximity to the k nearest objects;
-        - "hlm": logarithm of the kernel density of hypothetical local mapping; no parameter.
+        - "hlm": logarithm of the kernel density of hypothetical local mapping, [qiao2013] Eq. (6); no parameter.
     n_neighbors : int, default=20
         Number k of neighbors of "lof" and "knn"; clipped to n - 1 (``n_neighbors_``).
     alpha : float, default=0.05
-        Objects with a p-value of at most `alpha` are outliers: the share of new objects like the training objects that
-        is called outliers.
+        Objects with a p-value of at most `alpha` are outliers: that share of objects like the training objects.
     kind : {"similarity", "dissimilarity"}, default="dissimilarity"
         Kind of proximity in the matrix; "lof" and "hlm" read dissimilarities only.
 
     Attributes
     ----------
-    training_scores_ : ndarray of shape (n,)
-        Score of each training object, by the other ones.
-    n_neighbors_ : int
-        Neighbors used.
-
-    See Also
-    --------
-    similis.SimilarityKNN : Classifier by neighbors.
+    training_scores_ : ndarray of shape (n,); score of each training object, by the other ones
 
     Notes
     -----
-    The p-value of an object with the score t is (1 + #{i : t_i <= t}) / (n + 1), with the scores t_i of the training
-    objects by the others. For an object that is exchangeable with the training objects it is at most alpha with
-    probability alpha, up to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
+    The p-value of an object that is exchangeable with the training objects is at most alpha with probability alpha, up
+    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
 
     Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
     infinite density; the factor of two infinite densities is one.
-
-    References
-    ----------
-    [breunig2000] for "lof"; [qiao2013] sec. 3.2, Eq. (6) for "hlm".
 
     Examples
     --------
@@ -136,10 +123,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         return self._scores(self.check_rows(X).astype(np.float64))
 
     def p_values(self, X: ArrayLike) -> Floats:
-        """Compute the p-values, (m,), of new objects: the share of training objects with an equal or lower score.
-
-        They are between 1 / (n + 1) and 1.
-        """
+        """Compute the p-values, (m,), of new objects: (1 + number of training scores up to their own) / (n + 1)."""
         scores = self.score_samples(X)
         below = np.searchsorted(np.sort(self.training_scores_), scores, side="right")
         return np.asarray((1 + below) / (len(self.training_scores_) + 1))

@@ -26,7 +26,7 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
         d(x, w_j) = sum_i a_ji d(x, x_i)^2 - 1/2 sum_ik a_ji a_jk d(x_i, x_k)^2.
 
     Training minimizes the mean of (d+ - d-) / (|d+| + |d-|), where d+ and d- are the distances of an object to the
-    nearest prototype of its class and of another class.
+    nearest prototype of its class and of another class. See [hammer2014].
 
     Parameters
     ----------
@@ -41,34 +41,16 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    weights_ : ndarray of shape (p, n)
-        a, one row per prototype.
-    prototype_classes_ : ndarray of shape (p,)
-        Class code of each prototype.
-    offsets_ : ndarray of shape (p,)
-        Part of the distance that does not depend on the new object.
-    objective_ : float
-        Mean of the minimized terms, between -1 and 1.
-    n_iter_ : int
-        Number of iterations.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    CondensedNN : Prototypes that are objects, not learned.
+    weights_ : ndarray of shape (p, n); a, one row per prototype
+    prototype_classes_, offsets_ : ndarray of shape (p,)
+        Class code of each prototype, and the part of its distance that does not depend on the new object.
+    objective_, n_iter_ : float, int; mean of the minimized terms, between -1 and 1, and the number of iterations
+    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
 
     Notes
     -----
     The paper divides by d+ + d-, which is the same unless the proximities are so far from Euclidean that a squared
-    distance is negative. The mean is minimized by L-BFGS from the means of clusters around medoids;
-    weights may be negative, which gives lower objectives than convex combinations.
-
-    References
-    ----------
-    [hammer2014].
+    distance is negative. The weights may be negative, which gives lower objectives than convex combinations.
 
     Examples
     --------

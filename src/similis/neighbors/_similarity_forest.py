@@ -18,7 +18,7 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     A node draws pairs (p, q) of its objects of different classes, sorts the objects by s(x, q) - s(x, p), for inner
     products the projection on the line through p and q, and splits where the Gini impurity is least. Each tree is grown
-    on a bootstrap sample.
+    on a bootstrap sample. See [sathe2017] and [czekalski2021].
 
     Parameters
     ----------
@@ -33,35 +33,18 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    roots_ : ndarray of shape (n_estimators,)
-        Node at the root of each tree.
-    children_ : ndarray of shape (nodes, 2)
-        Left and right child of each node; a leaf is its own child.
-    pairs_ : ndarray of shape (nodes, 2)
-        Places of the objects p and q of each node in ``columns_``.
-    thresholds_ : ndarray of shape (nodes,)
-        A row goes left where s(x, q) - s(x, p) is not above it.
-    missing_ : ndarray of shape (nodes,)
-        Child, 0 or 1, for rows in which one of the two is missing: that of more training objects.
-    values_ : ndarray of shape (nodes, G)
-        Class frequencies in each node.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the objects of the pairs.
-
-    See Also
-    --------
-    SimilarityKNN : Neighbors instead of directions.
+    roots_ : ndarray of shape (n_estimators,); node at the root of each tree
+    children_, pairs_ : ndarray of shape (nodes, 2)
+        Left and right child of each node, a leaf its own child; places of its objects p and q in ``columns_``.
+    thresholds_, missing_ : ndarray of shape (nodes,)
+        A row goes left where s(x, q) - s(x, p) is not above the threshold, and to child 0 or 1, that of more training
+        objects, where one of the two is missing.
+    values_ : ndarray of shape (nodes, G); class frequencies in each node
 
     Notes
     -----
     Reads similarities and dissimilarities: the sign only exchanges left and right. Where entries are missing, the gain
     of a split is that of the objects that have both.
-
-    References
-    ----------
-    [sathe2017]; [czekalski2021].
 
     Examples
     --------

@@ -72,55 +72,45 @@ class NeighborWeights(ProximityEstimator):
     _auto_krr = "pinv"  # spectrum="auto" of KRR weights
     query: str = "consistent"  # models of 1.0 have no such parameter
 
-    n_neighbors: int
-    weights: str | Callable[..., Any]
-    regularization: float
-    spectrum: str | None
-    kind: str
-    n_jobs: int | None
     n_neighbors_: int
     n_features_in_: int
     _S: Array | None
 
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        weights: str | Callable[..., Any] = "uniform",
+        regularization: float = 1.0,
+        spectrum: str | None = "auto",
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.regularization = regularization
+        self.spectrum = spectrum
+        self.kind = kind
+        self.n_jobs = n_jobs
+
     def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[Array, Indices]:
-        """Find the nearest training objects of each row.
+        """Find the proximities and indices, (m, k), of the nearest training objects of each row, the nearest first.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-        n_neighbors : int, optional
-            Another k than ``n_neighbors_``.
-
-        Returns
-        -------
-        proximities : ndarray of shape (m, k)
-            The nearest first; NaN where a row has fewer than k known entries.
-        indices : ndarray of shape (m, k)
-            Training indices; -1 where a row has fewer than k known entries.
+        Where a row has fewer than k known entries they are NaN and -1. `n_neighbors` is another k than
+        ``n_neighbors_``.
         """
-        k = as_integer_k(n_neighbors) if n_neighbors is not None else None
+        k = self.n_neighbors_ if n_neighbors is None else as_integer_k(n_neighbors)
 
         def nearest(Q: Array) -> tuple[Array, Indices]:
-            indices, values = top_k(Q, min(k or self.n_neighbors_, Q.shape[1]), sign=self.sign, n_jobs=self.n_jobs)
+            indices, values = top_k(Q, min(k, Q.shape[1]), sign=self.sign, n_jobs=self.n_jobs)
             return values, indices
 
         return self.map_rows(nearest, X)
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
-        """Weights of each row's neighbors.
+        """Indices and weights, (m, k), of each row's neighbors, the nearest first.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        indices : ndarray of shape (m, k)
-            Training indices, the nearest first; -1 where a row has fewer than k known entries.
-        weights : ndarray of shape (m, k)
-            Zero where the index is -1; of sum one unless ``weights="krr"``.
+        Where a row has fewer than k known entries they are -1 and 0. Weights sum to one unless ``weights="krr"``.
         """
         return self.map_rows(self._weigh, X)
 
@@ -148,7 +138,6 @@ class NeighborWeights(ProximityEstimator):
         return isinstance(self.weights, str) and self.weights != "uniform"
 
     def _check_combinations(self) -> None:
-        """Check parameter combinations."""
         if self.kind == "dissimilarity" and self.needs_similarities:
             raise ProximityError(
                 f"weights={self.weights!r} needs similarities, but kind='dissimilarity'. Convert with ToSimilarity, or "

@@ -56,23 +56,20 @@ def vote_scores(f: Array, n_classes: int) -> Floats:
 
 @dataclass(frozen=True)
 class Machine:
-    """Solution for two classes, with its objective and duality gap."""
+    """Solution for two classes, with its objective, its duality gap and further fitted attributes by name."""
 
     coef: Floats
     intercept: float
     objective: float
     gap: float
+    learned: dict[str, Any] = field(default_factory=dict)
+    scale: float = 0.0  # part of the objective that the gap is compared with
 
 
 class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
-    """Base class of support vector machines: scores are decision values.
-
-    For two classes they are -f and f, for more the votes of the pairs of classes plus a bounded sum of margins, or f of
-    each class against the rest.
-    """
+    """Base class of support vector machines, whose scores are -f and f for two classes, else as in `vote_scores`."""
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
-        """Return f for two classes, the scores for more."""
         if response == "decision_function" and scores.shape[1] == 2:
             return scores[:, 1]
         return super().scores_to_response(scores, response)
@@ -84,11 +81,9 @@ class RowMachine(MarginClassifier):
     fitted_arrays = {"coef_": fitted_reals(any_shape=True), "pairs_": fitted_indices(None, 2, below="G", optional=True)}
 
     accept_sparse = True
-
-    @property
-    def _on_features(self) -> bool:
-        """True if columns are features of any kind instead of the training objects."""
-        return False
+    multiclass = "ovo"
+    _on_features = False  # columns are features of any kind instead of the training objects
+    _names: tuple[str, ...] = ()  # further fitted attributes of a two-class solution
 
     def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Any:
         if not self._on_features:
@@ -108,20 +103,9 @@ class RowMachine(MarginClassifier):
     @validated
     @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier, or one for each pair of classes.
+        """Fit the classifier, or one for each pair of classes, to proximities (n, n) or features (n, r).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, r) where columns are features
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each object, equivalent to repeating it so often.
-
-        Returns
-        -------
-        self
+        An object's `sample_weight` is equivalent to repeating it so often.
         """
         S, codes = self.check_training_labels(X, y)
         self._fit_machines(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
@@ -135,10 +119,6 @@ class RowMachine(MarginClassifier):
         self._set_solution([self.path_columns(S, members) for members, _ in tasks], machines, S.shape[1])
         return machines
 
-    @property
-    def _scheme(self) -> str:
-        return getattr(self, "multiclass", "ovo")
-
     def class_scores(self, Q: Array) -> Array:
         Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
@@ -146,12 +126,12 @@ class RowMachine(MarginClassifier):
 
     def _combine(self, f: Array, n_classes: int) -> Any:
         """Class scores from decision values, (m, number of solutions)."""
-        return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
+        return f if self.multiclass == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
     def _tasks(self, codes: Indices, weight: Array) -> Iterator[tuple[Indices, Floats]]:
         """Members and signs of each two-class problem, without objects of weight zero; code -1 has the sign 0."""
         G = int(codes.max()) + 1
-        if self._scheme == "ovr" and G > 2:
+        if self.multiclass == "ovr" and G > 2:
             members = np.flatnonzero(weight > 0)
             for g in range(G):
                 yield members, np.where(codes[members] == g, 1.0, -1.0)
@@ -161,33 +141,33 @@ class RowMachine(MarginClassifier):
             yield members, (codes[members] == h) * 1.0 - (codes[members] == g)
 
     def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
-        """Set the fitted attributes; `columns` are those that each solution reads, of n."""
+        """Set the fitted attributes; `columns` are those that each solution reads, of n.
+
+        With three classes or more ``estimators_`` holds each solution as a model of its own columns.
+        """
         coef = np.zeros((len(columns), n, *machines[0].coef.shape[1:]))
         for row, own, machine in zip(coef, columns, machines):
             row[own] = machine.coef
         G = len(self.classes_)
         self.coef_ = coef[0] if G == 2 else coef
         self.intercept_: Any = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
-        for name in ("pairs_", "estimators_", "objective_", "gap_"):
+        for name in ("pairs_", "estimators_", "objective_", "gap_", *self._names):
             self.__dict__.pop(name, None)
         if G == 2:
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
+            self.__dict__.update(machines[0].learned)
         else:
-            self._set_estimators(columns, machines)
+            if self.multiclass == "ovo":
+                self.pairs_ = class_pairs(G)
+            self.estimators_ = []
+            for k, (own, machine) in enumerate(zip(columns, machines)):
+                part = clone(self)
+                part.classes_ = self.classes_[self.pairs_[k]] if self.multiclass == "ovo" else np.array([False, True])
+                part.n_features_in_ = len(own)
+                part._set_solution([np.arange(len(own))], [machine], len(own))
+                self.estimators_.append(part)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
         self.keep_columns(support if support.size else np.zeros(1, np.intp))
-
-    def _set_estimators(self, columns: list[Indices], machines: Any) -> None:
-        """Set ``estimators_``: each solution as a model of its own columns."""
-        if self._scheme == "ovo":
-            self.pairs_ = class_pairs(len(self.classes_))
-        self.estimators_ = []
-        for k, (own, machine) in enumerate(zip(columns, machines)):
-            part = clone(self)
-            part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
-            part.n_features_in_ = len(own)
-            part._set_solution([np.arange(len(own))], [machine], len(own))
-            self.estimators_.append(part)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """Class scores fold by fold; every training part must contain two classes."""
@@ -249,18 +229,10 @@ def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
     return (s * k / (k + half[:, None])) @ U.T
 
 
-@dataclass(frozen=True)
-class LearnedMachine(Machine):
-    """Solution with further fitted attributes, by name."""
-
-    learned: dict[str, Any] = field(default_factory=dict)
-    scale: float = 0.0  # part of the objective that the gap is compared with
-
-
 class LearnedSVM(RowMachine):
     """Base class of support vector machines that learn a kernel; f(s) = s'coef + b for a row s.
 
-    A subclass writes ``_solve``, which returns one :class:`LearnedMachine` per grid point.
+    A subclass writes ``_solve``, which returns one :class:`Machine` per grid point, and names their learned attributes.
     """
 
     reads = "similarity"
@@ -285,24 +257,33 @@ class LearnedSVM(RowMachine):
             )
         return machines
 
-    def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
-        for name in [name for name in vars(self) if name in self._names]:
-            delattr(self, name)
-        super()._set_solution(columns, machines, n)
-        if len(self.classes_) == 2:
-            for name, value in machines[0].learned.items():
-                setattr(self, name, value)
-
-    # Fitted attributes of a two-class solution, beyond those of RowMachine.
-    _names: tuple[str, ...] = ()
-
 
 def eigen_system(S: Array) -> EigenSystem:
     """Eigen-system of the symmetric part in float64."""
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
 
-class KernelSVM(LearnedSVM):
+class SelfSimilarityMixin:
+    """Prediction methods that take the similarity of new objects to themselves; a subclass has ``_row_scores``."""
+
+    classes_: Array
+    _row_scores: Any
+
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
+        """Decision values, (m,) for two classes, else votes plus a bounded sum of margins, (m, G).
+
+        `self_similarity`, a float or (m,), is the similarity of each new object to itself, see the notes.
+        """
+        scores = self._row_scores(X, self_similarity)
+        return scores[:, 1] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
+        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
+        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
+        return self.classes_[np.argmax(scores, axis=1)]
+
+
+class KernelSVM(SelfSimilarityMixin, LearnedSVM):
     """Base class of methods that learn every entry of the kernel: ``kernel_`` and ``_kernel_coef``."""
 
     fitted_arrays = {
@@ -310,34 +291,9 @@ class KernelSVM(LearnedSVM):
         "_kernel_coef": fitted_reals(None, optional=True),
     }
 
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Decision values of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-        self_similarity : float or array-like of shape (m,), optional
-            Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
-            the learned kernel to a positive semi-definite matrix; without it, by its projection on the kernel's range.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            As for other support vector machines.
-        """
-        return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
-
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
+    def _row_scores(self, X: ArrayLike, given: Any) -> Any:
         Q = self.check_rows(X)
-        if self_similarity is None:
-            return self.class_scores(Q)
-        return self._kernel_scores(Q, one_per_row(self_similarity, len(Q)))
+        return self.class_scores(Q) if given is None else self._kernel_scores(Q, one_per_row(given, len(Q)))
 
     def _kernel_scores(self, Q: Array, psi: Any) -> Any:
         """Class scores from the rows of the learned kernels for new objects with the self-similarities psi."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part_of
@@ -30,18 +30,17 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._base import class_pairs, vote_scores
-
-_BINARY = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap_")
+from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores
 
 
-class CompletionSVM(ProximityClassifier):
+class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     """Complete a kernel with missing rows and fit a support vector machine on it in one problem.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
     measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
-    beside two or more classes mark unlabeled objects, which take part in the completion (transduction).
+    beside two or more classes mark unlabeled objects, which take part in the completion (transduction). See [chen2010]
+    Eq. (6.6)-(6.10).
 
     Parameters
     ----------
@@ -50,23 +49,15 @@ class CompletionSVM(ProximityClassifier):
     gamma : float, default=0.1
         Weight of the distance between K and a kernel with the auxiliary kernel's eigenvectors.
     max_samples : int, default=100
-        Largest number of objects of a two-class problem: the conic program has one variable per missing entry, and its
-        time grows like the sixth power of the number of objects (5 to 36 seconds for 80).
+        Largest number n of objects of a two-class problem: the time grows like n^6 (5 to 36 seconds for 80).
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
     kernel_ : ndarray of shape (n, n)
         K, positive semi-definite, known entries as they were; two classes only, as the next five.
-    weights_ : ndarray of shape (n,)
-        w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``.
-    dual_coef_ : ndarray of shape (n,)
-        c, zero for objects without label.
-    intercept_ : float
-        b.
-    objective_, gap_ : float
-        The objective at this K, c and b, and how far it is above the dual value found.
+    weights_ : ndarray of shape (n,); w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``
+    dual_coef_, intercept_ : ndarray of shape (n,), float; c, zero for objects without label, and b
+    objective_, gap_ : float; the objective at this K, c and b, and how far it is above the dual value found
     transduction_ : ndarray of shape (n,)
         Where some labels were -1: a label for every object, the given one where there was one.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM
@@ -75,25 +66,18 @@ class CompletionSVM(ProximityClassifier):
     See Also
     --------
     similis.CompleteKernel : completes without labels, for any number of objects and any classifier.
-    similis.complete_kernel : the methods it uses.
 
     Notes
     -----
-    Solved by Clarabel, an optional package: ``pip install 'similis[conic]'``. The paper's (6.10) for transduction has
-    two matrix inequalities; one is enough, see the solver. Nothing hidden: the usual machine, whatever gamma is. A
-    single complete matrix is taken for both slices.
+    Needs Clarabel: ``pip install 'similis[conic]'``. A single complete matrix is taken for both slices. The paper's
+    (6.10) for transduction has two matrix inequalities, of which one is enough.
 
-    A new row holds what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred by (6.8)
-    with the constraint r'K^+r <= t in place of the printed r'Kr <= t, by a closed form up to one number; the kernel
-    value K(x, x) stays free. (6.8) needs the auxiliary value of x with itself, which no row holds: give it as
-    ``self_similarity``. Without it, it is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the
-    smallest that leaves a kernel.
+    New rows, (m, n, 2), hold what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred
+    by (6.8) with the constraint r'K^+r <= t in place of the printed r'Kr <= t; the kernel value K(x, x) stays free.
+    (6.8) needs the auxiliary value of x with itself, which no row holds: give it as ``self_similarity``. Without it, it
+    is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the smallest that leaves a kernel.
 
     The labels 1 and -1 alone are two classes.
-
-    References
-    ----------
-    [chen2010] Eq. (6.6)-(6.10).
 
     Examples
     --------
@@ -129,67 +113,37 @@ class CompletionSVM(ProximityClassifier):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and fit the classifier, or do both for each pair of classes.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n, 2), or (n, n) without unknown entries
-            The kernel with NaN for what is hidden, and the auxiliary kernel.
-        y : array-like of shape (n,)
-            Class labels; -1 beside two others or more is an object without label.
-
-        Returns
-        -------
-        self
+        `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without unknown
+        entries. A label -1 beside two others or more is an object without label.
         """
         stack = self.check_training(X)
-        labeled = self._check_labels(y, len(stack))
+        self.classes_, codes = check_labels(y, len(stack), who="CompletionSVM")
+        if len(self.classes_) > 2 and self.classes_.dtype.kind in "iuf" and self.classes_[0] == -1:
+            self.classes_, codes = self.classes_[1:], codes - 1
+        labeled = codes >= 0
         K, rows, aux = self._check_stack(stack)
-        for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
+        binary = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap_")
+        for name in (*binary, "transduction_", "pairs_", "estimators_"):
             self.__dict__.pop(name, None)
-        codes = np.full(len(stack), -1)
-        codes[labeled] = np.unique(column_or_1d(y)[labeled], return_inverse=True)[1]
         G = len(self.classes_)
         if G == 2:
             values = self._train(K, rows, aux, codes)[:, None]
         else:
             self.pairs_ = class_pairs(G)
-            values = self._train_pairs(K, rows, aux, codes)
+            self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
+            for pair, column in zip(self.pairs_, values.T):
+                members = np.flatnonzero(np.isin(codes, [-1, *pair]))  # unlabeled objects take part in all pairs
+                part = clone(self)
+                part.classes_, part.n_features_in_ = self.classes_[pair], len(members)
+                inner = np.where(codes[members] == -1, -1, codes[members] == pair[1])
+                block = np.ix_(members, members)
+                column[members] = part._train(K[block], rows[members], aux[block], inner)
+                part._members = members
+                self.estimators_.append(part)
         if not labeled.all():
             answers = self.classes_[np.argmax(vote_scores(values, G), axis=1)]
             self.transduction_ = np.where(labeled, self.classes_[codes], answers)
         return self
-
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Decision values of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n, 2), or (m, n) for a machine of a single matrix
-            What is known of the kernel values of new objects, NaN elsewhere, and their auxiliary values.
-        self_similarity : float or array-like of shape (m,), default=None
-            Auxiliary kernel value of each new object with itself.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``; for more, votes plus a bounded sum of margins.
-        """
-        scores = self._class_scores(X, self_similarity)
-        return scores[:, 1] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._class_scores(X, self_similarity)
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _check_labels(self, y: Any, n: int) -> Any:
-        """Set ``classes_``; return the mask of labeled objects."""
-        classes, codes = check_labels(y, n, who="CompletionSVM")
-        number = classes.dtype.kind in "iuf"
-        if len(classes) > 2 and number and classes[0] == -1:
-            self.classes_ = classes[1:]
-            return codes > 0
-        self.classes_ = classes
-        return np.ones(n, dtype=bool)
 
     def _check_stack(self, stack: Array) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
@@ -213,20 +167,6 @@ class CompletionSVM(ProximityClassifier):
         dtype, auxiliary = auxiliary.dtype, symmetric_part_of(auxiliary.astype(np.float64), "The auxiliary kernel")
         check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
         return K.astype(np.float64), rows, auxiliary
-
-    def _train_pairs(self, K: Array, rows: Any, aux: Array, codes: Indices) -> Any:
-        """Fit each pair of classes; unlabeled objects take part in all."""
-        self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
-        for k, pair in enumerate(self.pairs_):
-            members = np.flatnonzero(np.isin(codes, [-1, *pair]))
-            part = clone(self)
-            part.classes_, part.n_features_in_ = self.classes_[pair], len(members)
-            inner = np.where(codes[members] == -1, -1, codes[members] == pair[1])
-            block = np.ix_(members, members)
-            values[members, k] = part._train(K[block], rows[members], aux[block], inner)
-            part._members = members
-            self.estimators_.append(part)
-        return values
 
     def _train(self, K: Array, rows: Any, aux: Array, codes: Indices) -> Any:
         """Fit codes 0 and 1, -1 for unlabeled; return the decision value of each object."""
@@ -253,7 +193,7 @@ class CompletionSVM(ProximityClassifier):
         self._aux, self._R = aux, kernel_factor(fit.kernel).R
         return fit.kernel @ c + fit.intercept
 
-    def _class_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
+    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         check_is_fitted(self)
         rows = self.check_rows(X)
         if rows.ndim == 2:
@@ -272,16 +212,13 @@ class CompletionSVM(ProximityClassifier):
 
     def _values(self, rows: Any, given: Any) -> Any:
         """Decision values of one two-class model."""
-        factor, r = KernelFactor(self._R), np.empty(rows.shape[:2])
-        own = self._own_values(rows[:, :, 1]) if given is None else given
+        factor, r, own = KernelFactor(self._R), np.empty(rows.shape[:2]), given
+        if given is None:
+            diagonal = np.diagonal(self._aux)
+            if np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
+                own = np.full(len(rows), float(diagonal.mean()))
+            else:
+                own = (np.linalg.lstsq(kernel_factor(self._aux).R, rows[:, :, 1].T)[0] ** 2).sum(axis=0)
         for i, row in enumerate(rows):
             r[i] = infer_row(factor, self._aux, np.ascontiguousarray(row[:, 1]), float(own[i]), row[:, 0])
         return r @ self.dual_coef_ + self.intercept_
-
-    def _own_values(self, rows: Any) -> Any:
-        """Auxiliary values of new objects with themselves."""
-        diagonal = np.diagonal(self._aux)
-        if np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
-            return np.full(len(rows), float(diagonal.mean()))
-        z = np.linalg.lstsq(kernel_factor(self._aux).R, rows.T)[0]
-        return (z**2).sum(axis=0)

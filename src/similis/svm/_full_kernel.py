@@ -13,18 +13,15 @@ from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
-
-
-def _inductive(self: Any) -> bool:
-    return not self.transductive
+from similis.svm._base import KernelSVM, Machine, eigen_system
 
 
 class FullKernelSVM(KernelSVM):
     """Full kernel SVM: learns every entry of the kernel together with the classifier.
 
     Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
-    setting the new objects are among the training objects, without labels, and their part of K is learned too.
+    setting the new objects are among the training objects, without labels, and their part of K is learned too. See
+    [chen2010] Eq. (5.2), (5.6), (5.14)-(5.16).
 
     Parameters
     ----------
@@ -37,39 +34,28 @@ class FullKernelSVM(KernelSVM):
 
     Attributes
     ----------
-    classes_, objective_, gap_, pairs_, estimators_, asymmetry_
-        As in :class:`SimSVM`.
     kernel_ : ndarray of shape (n, n)
-        K; two classes only, as the next three. Transductive: of all objects.
-    dual_coef_ : ndarray of shape (n,)
-        c, the one of least norm; transductive: of the labeled objects.
-    n_iter_ : int
-        Number of indefinite SVMs solved.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b.
+        K; two classes only, as the next two. Transductive: of all objects.
+    dual_coef_, n_iter_ : ndarray of shape (n,), int
+        c, the one of least norm (transductive: of the labeled objects), and the number of indefinite SVMs solved.
     transduction_ : ndarray of shape (n,)
         Transductive only: a label for every object, the given one where there was one.
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
+    coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         f(s) = s'coef + b on a new row s without a self-similarity.
+    objective_, gap_, pairs_, estimators_, asymmetry_ : as in :class:`SimSVM`
 
     See Also
     --------
-    IndefiniteSVM : the squared distance as penalty.
     SimSVM : learns the spectrum only; overfits less, according to the paper.
 
     Notes
     -----
-    No conic solver is needed: gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2, so that the problem is a search over the
-    number t around the Indefinite SVM. The gap is that of the original problem.
-
-    As gamma grows K tends to S clipped; for a positive semi-definite S a finite gamma suffices and K = S.
+    gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2 makes the problem a search over the number t around the Indefinite
+    SVM; the gap is that of the original problem. As gamma grows K tends to S clipped; for a positive semi-definite S a
+    finite gamma suffices and K = S.
 
     New rows: with their self-similarity, (5.14) in closed form, its constraint read as r'K^+ r <= t; without, the
     projection on the range of K.
-
-    References
-    ----------
-    [chen2010] Eq. (5.2), (5.6), (5.14)-(5.16).
 
     Examples
     --------
@@ -90,8 +76,8 @@ class FullKernelSVM(KernelSVM):
         self.transductive = transductive
 
     # Folds of a transductive problem would need the test objects in the training matrix: PathSearchCV fits every point.
-    predict_path = available_if(_inductive)(PathMixin.predict_path)
-    predict_path_cv = available_if(_inductive)(PathMixin.predict_path_cv)
+    predict_path = available_if(lambda self: not self.transductive)(PathMixin.predict_path)
+    predict_path_cv = available_if(lambda self: not self.transductive)(PathMixin.predict_path_cv)
 
     @validated
     @single_blas_thread()
@@ -134,5 +120,5 @@ class FullKernelSVM(KernelSVM):
                 # unlabeled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learned |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
+            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines

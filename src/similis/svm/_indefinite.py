@@ -12,14 +12,15 @@ from similis._utils.arrays import Array, Indices
 from similis.base import Points, choice, fitted_reals, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
-from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
+from similis.svm._base import KernelSVM, Machine, eigen_system
 
 
 class IndefiniteSVM(KernelSVM):
     """Indefinite SVM: treats the similarity as a noisy kernel and learns that kernel with the classifier.
 
     Maximizes over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
-    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The learned kernel is K = (S + v v' / (4 rho))_+.
+    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The learned kernel is K = (S + v v' / (4 rho))_+. See
+    [chen2010] Eq. (5.8)-(5.9), (5.14).
 
     Parameters
     ----------
@@ -34,23 +35,15 @@ class IndefiniteSVM(KernelSVM):
 
     Attributes
     ----------
-    classes_, objective_, gap_, pairs_, estimators_, asymmetry_
-        As in :class:`SimSVM`.
-    alpha_ : ndarray of shape (n,)
-        The dual variables; two classes only, as all below.
-    kernel_ : ndarray of shape (n, n)
-        K.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b.
-    n_iter_ : int
-        Number of ascent steps and Newton steps.
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
+    alpha_, kernel_ : ndarray of shape (n,), (n, n); the dual variables and K; two classes only, as ``n_iter_``
+    n_iter_ : int; number of ascent steps and Newton steps
+    coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
+    objective_, gap_, pairs_, estimators_, asymmetry_ : as in :class:`SimSVM`
 
     See Also
     --------
-    FullKernelSVM : the distance itself as penalty, not its square.
-    SimSVM : learns the spectrum only, and overfits less.
+    FullKernelSVM, SimSVM
 
     Notes
     -----
@@ -60,15 +53,8 @@ class IndefiniteSVM(KernelSVM):
     The projection is the limit of (5.14) without a self-similarity. The augmented rule is that of Wu et al. (sec. 4.1,
     see :func:`~similis.proximity.augmented_rows`) applied to (5.9), and the reading of the heuristic that table 5.3
     mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
-    contains v v' too.
-
-    The paper states (5.8) for two classes and the hinge loss. Regression and one-class forms, with the box and the
-    linear term of their losses, are not offered: :class:`~similis.ProximityRidge` and
-    :class:`~similis.ProximityOutlier` cover these tasks.
-
-    References
-    ----------
-    [chen2010] Eq. (5.8)-(5.9), (5.14).
+    contains v v' too. :class:`~similis.ProximityRidge` and :class:`~similis.ProximityOutlier` cover regression and
+    one-class problems, for which the paper states no form.
 
     Examples
     --------
@@ -111,7 +97,7 @@ class IndefiniteSVM(KernelSVM):
             if self.query == "augmented":
                 learned["_typical_self"] = float(np.diag(S).mean())
             coef = fit.v if self.query == "raw" else machine.project(fit.v, rho)
-            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
+            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
     @cached_property

@@ -40,7 +40,8 @@ class KreinSVM(MarginClassifier):
     """Support vector machine in the Krein space of an indefinite similarity.
 
     With K = U diag(l) U', the dual is solved for the flipped kernel U diag(|l|) U', and its solution a is mapped back,
-    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are.
+    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are. See
+    [loosli2016].
 
     Parameters
     ----------
@@ -51,22 +52,13 @@ class KreinSVM(MarginClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    coef_ : ndarray of shape (G (G - 1) / 2, n)
-        Coefficients of a row for each pair of classes, positive for the second.
-    intercept_ : ndarray of shape (G (G - 1) / 2,)
-        Intercepts.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
+        Coefficients of a row and intercept for each pair of classes, positive for the second.
+    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
 
     See Also
     --------
     similis.SpectrumFlip : In front of scikit-learn's SVC the same classifier, because a'(P s) = (P a)'s.
-
-    References
-    ----------
-    [loosli2016].
 
     Examples
     --------
@@ -91,7 +83,6 @@ class KreinSVM(MarginClassifier):
         [(self.coef_, self.intercept_)] = self._solutions(S, codes, [{"C": self.C}])
 
     def class_scores(self, Q: Array) -> Array:
-        """Votes of the pairs of classes; for two classes -f and f."""
         return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
@@ -121,10 +112,7 @@ class KreinSVM(MarginClassifier):
 
 @dataclass(frozen=True)
 class _KreinSpace:
-    """Decomposition of the centered kernel of the training objects, without eigenvalues that are zero.
-
-    The centered kernel has its mean function in the null space, so that an intercept is the mean of the target.
-    """
+    """Eigenvalues other than zero of the centered training kernel, whose intercept is the mean of the target."""
 
     values: Floats
     vectors: Floats
@@ -150,9 +138,11 @@ class _KreinEstimator(ProximityEstimator):
         "kind": [choice("similarity", "dissimilarity")],
     }
     path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
-    alpha: float
-    ratio: float
-    kind: str
+
+    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
+        self.alpha = alpha
+        self.ratio = ratio
+        self.kind = kind
 
     def _entries(self, Q: Array) -> Floats:
         """Entries that the coefficients multiply: similarities, or -d^2 / 2."""
@@ -206,15 +196,14 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     """Ridge regression in the Krein space of an indefinite proximity.
 
     Minimizes sum_i (y_i - f(x_i) - b)^2 + alpha ||f_+||^2 + alpha ratio ||f_-||^2. In the eigenbasis of the centered
-    kernel the coefficients are c_i = sign(l_i) y_i / (|l_i| + penalty_i).
+    kernel the coefficients are c_i = sign(l_i) y_i / (|l_i| + penalty_i). See [oglic2018] and [oglic2019].
 
     Parameters
     ----------
     alpha : float, default=1.0
         Penalty of the positive part, in units of the mean magnitude of the eigenvalues.
     ratio : float, default=1.0
-        Penalty of the negative part relative to `alpha`. 1 is ridge regression on the flipped kernel, infinity on the
-        clipped one.
+        Penalty of the negative part relative to `alpha`: 1 for the flipped kernel, infinity for the clipped one.
     spread : float, optional
         Fix the standard deviation of the fitted values to this multiple of the target's, the constraint of [oglic2018],
         which prevents fits that are too flat. None leaves it free, as [oglic2019].
@@ -223,20 +212,12 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,)
-        Coefficients of a row: f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
-    intercept_ : float
-        Intercept.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    coef_, intercept_ : ndarray of shape (n,), float
+        f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
 
     See Also
     --------
     ProximityRidge : One penalty, chosen by leave-one-out.
-
-    References
-    ----------
-    [oglic2018]; [oglic2019].
 
     Examples
     --------
@@ -255,10 +236,8 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     def __init__(
         self, *, alpha: float = 1.0, ratio: float = 1.0, spread: float | None = None, kind: str = "similarity"
     ) -> None:
-        self.alpha = alpha
-        self.ratio = ratio
+        super().__init__(alpha=alpha, ratio=ratio, kind=kind)
         self.spread = spread
-        self.kind = kind
 
     @single_blas_thread()
     def learn(self, S: Array, target: Floats) -> None:
@@ -283,11 +262,6 @@ class _KreinClassifier(DecisionMixin, _KreinEstimator, PathMixin, ProximityClass
         """Coefficients (G, n) and intercepts (G,) of each point."""
         raise NotImplementedError
 
-    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
-        self.alpha = alpha
-        self.ratio = ratio
-        self.kind = kind
-
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
         [(self.coef_, self.intercept_)] = self._functions(S, codes, [{"alpha": self.alpha, "ratio": self.ratio}])
@@ -309,21 +283,8 @@ class KreinRidgeClassifier(_KreinClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    KreinRidge : The regression.
-    KreinLogistic : With probabilities.
-
-    References
-    ----------
-    [oglic2018]; [oglic2019].
 
     Examples
     --------
@@ -341,7 +302,8 @@ class KreinRidgeClassifier(_KreinClassifier):
 class KreinLogistic(ProbabilityMixin, _KreinClassifier):
     """Logistic regression in the Krein space of an indefinite proximity.
 
-    Minimizes the negative log-likelihood + alpha (||f_+||^2 + ratio ||f_-||^2) / 2, multinomial for several classes.
+    Minimizes the negative log-likelihood + alpha (||f_+||^2 + ratio ||f_-||^2) / 2, multinomial for several classes:
+    the method of [oglic2018] with the logistic loss.
 
     Parameters
     ----------
@@ -350,20 +312,8 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`. Zero for the first of two classes.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    KreinRidgeClassifier : Squared loss.
-
-    References
-    ----------
-    [oglic2018], with the logistic loss.
 
     Examples
     --------
@@ -375,7 +325,6 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
     """
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
-        """Convert log-odds by the logistic function."""
         if response == "predict_proba":
             return softmax(scores, axis=1)
         return super().scores_to_response(scores, response)

@@ -21,7 +21,8 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     """Probabilistic classification vector machine: a sparse probit model on rows of similarities.
 
     P(y = 1 | x) = Phi(sum_i w_i s(x, x_i) + b), where a weight has the sign of its object's class: w_i is half-normal
-    with its own precision, whose flat prior makes most weights zero. The rows need not come from a kernel.
+    with its own precision, whose flat prior makes most weights zero. The rows need not come from a kernel. See
+    [chen2009pcvm].
 
     Parameters
     ----------
@@ -33,34 +34,16 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    coef_ : ndarray of shape (G (G - 1) / 2, n)
-        Weights for each pair of classes, positive for objects of the second.
-    intercept_ : ndarray of shape (G (G - 1) / 2,)
-        Intercepts.
-    columns_ : ndarray
-        Training objects with a weight, whose columns ``predict`` reads.
-    n_iter_ : int
-        Largest number of iterations.
-
-    See Also
-    --------
-    PotentialSVM : Sparse too, without probabilities.
+    coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
+        Weights for each pair of classes, positive for objects of the second, and intercepts.
+    n_iter_ : int; largest number of iterations
 
     Notes
     -----
-    Expectation maximization. E-step: the latent variable of object i has mean h_i = f_i + y_i N(f_i) / Phi(y_i f_i),
-    and the precision of w_i mean 1 / (2 w_i^2). M-step: with M = 2^(1/2) diag(w) and B the columns times their labels,
-    w = M (I + M B'B M)^-1 M B'(h - b); weights below 0.001 are removed; b = 2 b^2 sum(h - B w) / (1 + 2 n b^2). These
-    updates, thresholds and models of pairs of classes are those of the authors' public program. It starts at random
-    and adapts the width of a Gaussian kernel in the M-step; here f starts at 5 y, w at 0.7 and abs(b) at 1, near the
-    means of its random numbers, and the matrix is given (the study chooses a power by cross-validation). Probabilities
-    p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum [price1995].
-
-    References
-    ----------
-    [chen2009pcvm].
+    The updates of expectation maximization, thresholds and models of pairs of classes are those of the authors' public
+    program. It starts at random and adapts the width of a Gaussian kernel; here f starts at 5 y, w at 0.7 and abs(b) at
+    1, near the means of its random numbers, and the matrix is given (the study chooses a power by cross-validation).
+    Probabilities p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum [price1995].
 
     Examples
     --------
@@ -114,9 +97,9 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
         w, f, used = np.full(n, 0.7), 5 * y, np.arange(n)
         b, spread = 0.0, 2.0  # spread: 2 b^2 with abs(b) = 1
         for n_iter in range(1, self.max_iter + 1):  # noqa: B007
-            # E-step; N(f) / Phi(y f) in logarithms, which do not underflow
+            # E-step: mean h of the latent variables; N(f) / Phi(y f) in logarithms, which do not underflow
             h = f + y * np.exp(-0.5 * f**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(y * f))
-            # M-step on the columns that are left
+            # M-step on the columns that are left: w = M (I + M B'B M)^-1 M B'(h - b) with M = 2^(1/2) diag(w)
             m = np.sqrt(2) * w[used]
             BM = B[:, used] * m
             gram = BM.T @ BM

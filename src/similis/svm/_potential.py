@@ -20,7 +20,8 @@ class PotentialSVM(RowMachine):
 
     Minimizes ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
     sign of s(x)'a. S may be any matrix: asymmetric, indefinite, of any rank. Few coefficients are non-zero; only the
-    similarities to those objects are needed (see :func:`similis.compact`).
+    similarities to those objects are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.8) and [cazzanti2007]
+    Eq. (2.15)-(2.16).
 
     Parameters
     ----------
@@ -34,8 +35,7 @@ class PotentialSVM(RowMachine):
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: one model per pair of classes, or one per class against the rest.
     input : {"proximities", "features"}, default="proximities"
-        Meaning of the columns: the training objects, so that ``fit`` takes the square matrix, or r features of any
-        kind, such as proximities to landmarks, so that ``fit`` takes n x r: nothing in (2.8) needs a square matrix.
+        Columns: the training objects, or r features of any kind, such as proximities to landmarks, with X of n x r.
     columns : {"objects", "features"}
         Former name of `input`, with "objects" for "proximities".
 
@@ -44,27 +44,15 @@ class PotentialSVM(RowMachine):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,) or (r,), or (number of models, n) for three classes or more
         a, dense; with `normalize`, in units of the columns as they come: a_i / norm_i.
     intercept_ : float, or ndarray of shape (number of models,)
         0 without `normalize`; with it, mean(y) minus what centering the columns takes away.
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
-    pairs_ : ndarray of shape (G (G - 1) / 2, 2)
-        One-vs-one with three classes or more: the two classes of each model, the second positive.
-    estimators_ : list of PotentialSVM
-        Three classes or more: the two-class models, each for its own members.
-    columns_ : ndarray
-        Training objects, or features, with a non-zero coefficient.
-    n_features_in_ : int
-        Number of training objects, or of features.
-
-    See Also
-    --------
-    LPMachine : hinge loss instead of squared loss.
-    similis.PathSearchCV : grids over C and epsilon with few solves.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of PotentialSVM
+        Three classes or more: the two classes of each model (one-vs-one), the second positive; the models.
+    columns_ : ndarray; training objects, or features, with a non-zero coefficient
 
     Notes
     -----
@@ -72,15 +60,8 @@ class PotentialSVM(RowMachine):
     are normalized in the former is not stated there but reproduces its tables. With `normalize`, C and epsilon bound
     and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
 
-    A grid costs few solves: epsilon at or above max |S'y| gives a = 0, and a lasso solution that stays within C solves
-    every such C.
-
     An integer weight of an object is equivalent to as many copies of it: it multiplies the error and the bound C of the
     coefficient. Where columns are features, it multiplies the error only.
-
-    References
-    ----------
-    [chen2010] Eq. (2.8); [cazzanti2007] Eq. (2.15)-(2.16).
 
     Examples
     --------
@@ -121,7 +102,7 @@ class PotentialSVM(RowMachine):
         self.columns = columns
 
     @property
-    def _on_features(self) -> bool:
+    def _on_features(self) -> bool:  # type: ignore[override]
         return bool(self._renamed_param("columns") == "features")
 
     def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
@@ -129,8 +110,11 @@ class PotentialSVM(RowMachine):
         b, center, norm = 0.0, np.zeros(S.shape[1]), np.ones(S.shape[1])
         if self.normalize:
             # [cazzanti2007] below Eq. (2.15) -> b = mean(y)
-            b = np.average(y, weights=weight)
-            center, norm = _column_scale(S, weight)
+            b, center = np.average(y, weights=weight), np.average(S, axis=0, weights=weight)
+            size = np.abs(S).max(axis=0)
+            unit = np.where(size > 0, size, 1.0)
+            norm = unit * np.sqrt(weight @ ((S - center) / unit) ** 2)
+            norm = np.where(norm > 1e-12 * size * np.sqrt(weight.sum()), norm, np.inf)  # a constant column is zero
         root = np.sqrt(weight)
         bound = np.ones(S.shape[1]) if self._on_features else weight
         problem = BoxLasso(root[:, None] * ((S - center) / norm), root * (y - b))
@@ -148,20 +132,11 @@ class PotentialSVM(RowMachine):
         return machines
 
 
-def _column_scale(S: Array, weight: Array) -> Any:
-    """Weighted means of the columns and norms about them; infinity for a constant column, which it sets to zero."""
-    center = np.average(S, axis=0, weights=weight)
-    size = np.abs(S).max(axis=0)
-    unit = np.where(size > 0, size, 1.0)
-    norm = unit * np.sqrt(weight @ ((S - center) / unit) ** 2)
-    return center, np.where(norm > 1e-12 * size * np.sqrt(weight.sum()), norm, np.inf)
-
-
 class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.
 
     Minimizes ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
-    zero; only the similarities to the others are needed (see :func:`similis.compact`).
+    zero; only the similarities to the others are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.7).
 
     Parameters
     ----------
@@ -170,25 +145,9 @@ class LPMachine(RowMachine):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
-        w, dense.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b; the middle where an interval of them is optimal.
-    classes_, objective_, gap_, pairs_, estimators_, columns_
-        As in :class:`PotentialSVM`.
-
-    See Also
-    --------
-    PotentialSVM : squared loss, bounded coefficients.
-
-    Notes
-    -----
-    Solved by the dual simplex method of HiGHS. In a grid, a solution none of whose multipliers is at the bound C is
-    that for every larger C.
-
-    References
-    ----------
-    [chen2010] Eq. (2.7).
+    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more; w, dense
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,); b; the middle where an interval of them is optimal
+    objective_, gap_, pairs_, estimators_, columns_ : as in :class:`PotentialSVM`
 
     Examples
     --------
@@ -207,7 +166,7 @@ class LPMachine(RowMachine):
         self.C = C
 
     def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
-        solved = {}
+        solved: dict[float, Machine] = {}
         last: Any = None
         inside = False
         for C in sorted({point["C"] for point in points}):

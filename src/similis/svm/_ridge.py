@@ -49,17 +49,16 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     """Kernel ridge regression on any similarity or dissimilarity.
 
     The kernel is repaired by its spectrum, the intercept is not penalized, and the regularizer is chosen by
-    leave-one-out: all candidates take one eigen-decomposition.
+    leave-one-out. See [chen2010] sec. 2.1, 3.2 and 4.1.
 
     Parameters
     ----------
     spectrum : {"clip", "flip", "shift"} or None, default="clip"
         Repair of an indefinite kernel, as by :class:`~similis.SpectrumClip`, :class:`~similis.SpectrumFlip` and
-        :class:`~similis.SpectrumShift`; new rows are treated consistently. None raises an error for an indefinite
-        kernel.
+        :class:`~similis.SpectrumShift`, also of new rows. None raises an error for such a kernel.
     alphas : "auto", float or array-like, default="auto"
         Candidates for the regularizer, positive. "auto" is 41 values from 1e-6 to 1e4 times the mean eigenvalue of the
-        centered kernel, so that the choice does not depend on the unit of the proximities.
+        centered kernel.
     loo : {"fast", "honest"}, default="fast"
         Leave-one-out predictions behind ``best_alpha_`` and ``loo_predictions_``. "fast" repairs the kernel of all
         objects once. "honest" repairs the kernel without the object that is left out, which takes n decompositions;
@@ -70,41 +69,26 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,)
-        Coefficients of a row: f(x) = sum_i coef_i s(x, i) + intercept_, with d(x, i)^2 for dissimilarities.
-    intercept_ : float
-        Intercept.
-    dual_coef_ : ndarray of shape (n,)
-        Coefficients of the repaired kernel; they sum to zero.
-    alphas_ : ndarray of shape (A,)
-        Candidates for the regularizer.
-    best_alpha_ : float
-        Candidate with the smallest leave-one-out error.
-    loo_errors_ : ndarray of shape (A,)
-        Mean squared leave-one-out error of each candidate.
+    coef_, intercept_ : ndarray of shape (n,), float
+        f(x) = sum_i coef_i s(x, i) + intercept_, with d(x, i)^2 for dissimilarities.
+    dual_coef_ : ndarray of shape (n,); coefficients of the repaired kernel; they sum to zero
+    alphas_, loo_errors_ : ndarray of shape (A,)
+        Candidates for the regularizer, and the mean squared leave-one-out error of each.
+    best_alpha_ : float; candidate with the smallest leave-one-out error
     loo_predictions_ : ndarray of shape (n,)
         Leave-one-out predictions of the training objects with ``best_alpha_``; NaN for a single object.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
 
     See Also
     --------
-    SimilarityKNNRegressor : Regression by weighted neighbors.
-    similis.solvers.ridge_path : The equations, for a decomposed kernel.
+    SimilarityKNNRegressor, similis.solvers.ridge_path
 
     Notes
     -----
-    ``loo_predictions_`` equal those of refitting without the object, on the kernel of the repaired training matrix.
-    If the matrix is indefinite, the repair has used the row of the object that is left out (not its target), and the
-    error is estimated slightly too low. Use ``loo="honest"``, or estimate the error of the whole procedure, choice of
-    the regularizer included, by ``cross_val_predict(ProximityRidge(), S, y, cv=10)``, which repairs each training part
-    by itself.
-
-    :class:`~similis.PathSearchCV` evaluates a grid of single values of `alphas` from one decomposition per fold.
-
-    References
-    ----------
-    [chen2010] sec. 2.1, 3.2 and 4.1, for the repairs and for kernel ridge regression.
+    ``loo_predictions_`` equal those of refitting without the object, on the kernel of the repaired training matrix. If
+    the matrix is indefinite, the repair has used the row of the object that is left out (not its target), and the error
+    is estimated slightly too low. Use ``loo="honest"``, or estimate the error of the whole procedure, choice of the
+    regularizer included, by ``cross_val_predict(ProximityRidge(), S, y, cv=10)``.
 
     Examples
     --------
@@ -196,7 +180,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return self.kind == "similarity"  # an absent dissimilarity is missing
 
     def _entries(self, Q: Array) -> Floats:
-        """Entries that the coefficients multiply."""
         rows = np.asarray(Q, dtype=np.float64)
         return rows**2 if self.kind == "dissimilarity" else rows
 
@@ -224,7 +207,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return _Kernel(np.maximum(values, 0.0), vectors, repair, row_means)
 
     def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
-        """Regularizers to choose from."""
         if isinstance(alphas, str):
             return kernel.scale * np.logspace(-6, 4, 41)
         try:

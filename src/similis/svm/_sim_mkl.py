@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
-from similis.base import Integral, Options, Points, check_stack_width, choice, positive
+from similis.base import Points, check_stack_width, choice, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine, signed_mkl
-from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
-from similis.svm._sim_svm import anchored_spectrum
+from similis.svm._base import LearnedSVM, Machine, eigen_system
+from similis.svm._sim_svm import SimSVM, anchored_spectrum
 
 
 class SimMKL(LearnedSVM):
@@ -21,7 +21,8 @@ class SimMKL(LearnedSVM):
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
     spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
-    gamma sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
+    gamma sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning. See
+    [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
 
     Parameters
     ----------
@@ -43,45 +44,22 @@ class SimMKL(LearnedSVM):
 
     Attributes
     ----------
-    classes_, objective_, gap_, pairs_, estimators_
-        As in :class:`SimSVM`.
-    roles_, names_ : tuple of str
-        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
-    weights_ : ndarray of shape (m,)
-        w, in the order of the kernels among the slices; two classes only, as all below.
-    named_weights_ : dict of str to float
-        The same by name.
+    roles_, names_ : tuple of str; role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ..
+    weights_, named_weights_ : ndarray of shape (m,), dict of str to float
+        w, in the order of the kernels among the slices, and by name; two classes only, as the next seven.
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
-    active_ : bool
-        False where every anchor is optimal as it is; told where there is no kernel.
-    dual_coef_ : ndarray of shape (n,)
-        c.
-    trace_ : float
-        The trace shared.
-    n_iter_ : int
-        Interior-point steps.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b.
-    coef_ : ndarray of shape (n, q), or (G (G - 1) / 2, n, q)
+    active_ : bool; false where every anchor is optimal as it is; told where there is no kernel
+    dual_coef_, trace_, n_iter_ : ndarray of shape (n,), float, int
+        c, the trace shared, and the number of interior-point steps.
+    coef_, intercept_ : ndarray of shape (n, q) and float, or ndarrays over the pairs of classes for three or more
         f = sum of products of a new block with coef, + b.
-
-    See Also
-    --------
-    SimSVM : one similarity; the same as a stack of one.
-    similis.make_stack : several matrices over the same objects.
+    objective_, gap_, pairs_, estimators_ : as in :class:`SimSVM`
 
     Notes
     -----
-    No semidefinite program is solved: the dual is that of a support vector machine with one convex constraint per
-    similarity and one quadratic constraint per kernel, see docs/guide/duals.md. With `signed`, cutting planes in
-    the weights find the optimum of the semidefinite program (5.32).
-
-    The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.
-
-    References
-    ----------
-    [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
+    docs/guide/duals.md derives the dual, which needs no semidefinite program. The weights use the whole trace, which
+    never makes the objective worse. A slice of zeros has weight zero.
 
     Examples
     --------
@@ -95,29 +73,16 @@ class SimMKL(LearnedSVM):
     """
 
     _parameter_constraints = {
-        "eta": [positive()],
-        "gamma": [positive()],
+        **{name: SimSVM._parameter_constraints[name] for name in ("eta", "gamma", "anchor", "norm")},
         "trace": [positive(), None],
         "roles": [choice("kernels"), "array-like", None],
-        "anchor": [choice("clip", "flip", "identity")],
-        "norm": [Options(Integral, {1, 2})],
         "signed": ["boolean"],
     }
     _added_params = ("norm", "signed")  # since 1.0
     norm: int = 2
     signed: bool = False
     path_params = ("eta", "gamma")
-    _names = (
-        "eigenvalues_",
-        "eigenvectors_",
-        "alpha_",
-        "active_",
-        "dual_coef_",
-        "n_iter_",
-        "weights_",
-        "named_weights_",
-        "trace_",
-    )
+    _names = (*SimSVM._names, "weights_", "named_weights_", "trace_")
     allow_stack = True
 
     def __init__(
@@ -161,13 +126,12 @@ class SimMKL(LearnedSVM):
         return np.stack(symmetric, axis=2)
 
     def _check_roles(self, slices: Any) -> Any:
-        known = ("similarity", "kernel")
         if isinstance(self.roles, str):
             return ("kernel",) * len(slices)
         if self.roles is None:
             return tuple("kernel" if _is_kernel(A) else "similarity" for A in slices)
         roles = tuple(map(str, np.atleast_1d(np.asarray(self.roles))))
-        if len(roles) != len(slices) or not set(roles) <= set(known):
+        if len(roles) != len(slices) or not set(roles) <= {"similarity", "kernel"}:
             raise ProximityError(
                 f"roles must name each of the {len(slices)} slices 'similarity' or 'kernel'. Got {len(roles)}: "
                 f"{', '.join(roles)[:100]}."
@@ -241,7 +205,7 @@ class SimMKL(LearnedSVM):
                 "named_weights_": dict(zip(names, fit.weights.tolist())),
                 "trace_": float(trace),
             }
-            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
+            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
 

@@ -12,7 +12,7 @@ from similis._utils.arrays import Array
 from similis.base import Integral, Options, Points, at_least, choice, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine, spectral_lp
-from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
+from similis.svm._base import LearnedSVM, Machine, eigen_system
 
 
 class SimSVM(LearnedSVM):
@@ -20,7 +20,8 @@ class SimSVM(LearnedSVM):
 
     The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimizes
     mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h is the distance of
-    alpha from an anchor; new rows are transformed with the same multipliers.
+    alpha from an anchor; new rows are transformed with the same multipliers. See [chen2010] Eq. (5.18)-(5.20), (5.28),
+    (5.31).
 
     Parameters
     ----------
@@ -29,8 +30,7 @@ class SimSVM(LearnedSVM):
     gamma : float, default=0.1
         Weight of h; larger keeps alpha nearer to its anchor.
     anchor : {"clip", "flip", "identity"}, default="clip"
-        Target of alpha: h = ||alpha - alpha_clip||, ||alpha - alpha_flip||, or ||l (alpha - 1)||_2, the
-        distance of K from S.
+        h = ||alpha - alpha_clip||, ||alpha - alpha_flip||, or ||l (alpha - 1)||_2, the distance of K from S.
     norm : {2, 1}, default=2
         Norm of h for clip and flip; 1 leaves most multipliers exactly at the anchor.
     n_random : int or None, default=None
@@ -41,49 +41,30 @@ class SimSVM(LearnedSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
-    eigenvalues_, eigenvectors_ : ndarray of shape (n,) and (n, n)
-        l, ascending, and U of the symmetric part of the training matrix; two classes only, as all below.
-    alpha_ : ndarray of shape (n,)
-        The multipliers.
+    eigenvalues_, eigenvectors_, alpha_ : ndarray of shape (n,), (n, n), (n,)
+        l, ascending, U and the multipliers of the symmetrized training matrix; two classes only, as the next five.
     active_ : bool
-        False if the anchor itself is optimal: the classifier then equals the one on S clipped (flipped), also for a
-        slightly smaller gamma.
-    dual_coef_ : ndarray of shape (n,)
-        c.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b.
-    objective_, gap_ : float
-        The objective, and the duality gap, an upper bound of its distance to the minimum.
-    n_iter_ : int
-        Newton or interior-point steps; 0 where the anchor is optimal.
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
-        U diag(alpha) U'c: f(s) = s'coef + b on every row s.
+        False if the anchor itself is optimal: the classifier then equals the one on S clipped (flipped).
+    dual_coef_, n_iter_ : ndarray of shape (n,), int
+        c, and the number of Newton or interior-point steps, 0 where the anchor is optimal.
+    objective_, gap_ : float; the objective, and the duality gap, an upper bound of its distance to the minimum
+    coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
+        U diag(alpha) U'c and b: f(s) = s'coef + b on every row s, positive for ``classes_[1]``.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimSVM
         Three classes or more: the two classes of each model, the second positive; the two-class models.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||).
+    asymmetry_ : float; ||S - S'|| / (2 ||S||)
 
     See Also
     --------
-    IndefiniteSVM : learns all of the kernel, not only its spectrum.
-    SimMKL : several similarities and kernels.
-    similis.SpectrumClip : the modification fixed beforehand.
+    IndefiniteSVM, SimMKL, similis.SpectrumClip
 
     Notes
     -----
-    Solved through an exact dual, that of a support vector machine with one convex constraint (clip and flip, norm 2),
-    see docs/guide/duals.md; the solution is exact. An eigenvalue that is zero up to round-off keeps the anchor's
-    multiplier.
+    docs/guide/duals.md derives the dual. An eigenvalue that is zero up to round-off keeps the anchor's multiplier.
 
     ``dual_coef_`` is y . x / (2 eta n) with the dual variables x, as a support vector machine has it, so that with an
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least
     norm instead, which gives the same values on training rows.
-
-    References
-    ----------
-    [chen2010] Eq. (5.18)-(5.20), (5.28), (5.31).
 
     Examples
     --------
@@ -156,7 +137,7 @@ class SimSVM(LearnedSVM):
                 "dual_coef_": fit.coef,
                 "n_iter_": fit.n_iter,
             }
-            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
+            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
 

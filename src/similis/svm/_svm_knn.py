@@ -25,7 +25,7 @@ class SVMKNN(MarginClassifier):
     """SVM-KNN: classify each object by a support vector machine fitted to its k nearest neighbors.
 
     Local decisions help where a global classifier fails, such as on sparse similarities. With k = n it is the global
-    support vector machine on the repaired matrix.
+    support vector machine on the repaired matrix. See [chen2010] Eq. (2.4), sec. 2.1.5, 4.1, 4.3.
 
     Parameters
     ----------
@@ -39,34 +39,13 @@ class SVMKNN(MarginClassifier):
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    n_neighbors_ : int
-        Neighbors used.
-
-    See Also
-    --------
-    similis.SimilarityKNN : votes of the neighbors, weighted.
-    similis.PathSearchCV : all k and all C in one sweep.
-
     Notes
     -----
     Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
-    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class.
-    Equal similarities go to the lower training index.
+    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class. Equal
+    similarities go to the lower training index.
 
-    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
-    :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise a new row's own direction s(x, z) ranks, and
-    the neighbors' block enters by its symmetric part.
-
-    The machines are solved to a violation of the optimality conditions of 1e-9 (libsvm: 1e-3) up to round-off, so that
-    a sweep gives the labels of single fits.
-
-    References
-    ----------
-    [chen2010] Eq. (2.4), sec. 2.1.5, 4.1, 4.3.
+    For asymmetric matrices see :class:`SimilarityKNN`; the neighbors' block enters by its symmetric part.
 
     Examples
     --------
