@@ -60,11 +60,14 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     ----------
     medoid_indices_ : ndarray of shape (k,)
         Training objects that are medoids, ascending. Fewer than `n_clusters` if there are fewer distinct objects.
-    labels_ : ndarray of shape (n,); cluster of each training object: position of its medoid in ``medoid_indices_``
+    labels_ : ndarray of shape (n,)
+        Cluster of each training object: position of its medoid in ``medoid_indices_``.
     inertia_, n_iter_ : float, int
         Sum of the proximities of the objects to their medoids, and sweeps of the best start, 0 for "ward".
-    silhouette_samples_ : ndarray of shape (n,); silhouette of each training object; the mean is ``silhouette_``
-    silhouettes_ : dict of int to float; mean silhouette for each number of clusters that "auto" tried
+    silhouette_samples_ : ndarray of shape (n,)
+        Silhouette of each training object; the mean is ``silhouette_``.
+    silhouettes_ : dict of int to float
+        Mean silhouette for each number of clusters that "auto" tried.
 
     See Also
     --------

@@ -254,10 +254,12 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    domain_ : ndarray or tuple; Omega: its values, or its two ends
+    domain_ : ndarray or tuple
+        Omega: its values, or its two ends.
     priors_ : ndarray of shape (G,)
         Priors of the whole training set, for comparison; the local ones differ from row to row.
-    n_neighbors_, radius_factor_ : int, float; number of neighbors used, and 1 + alpha of ``neighborhood="radius"``
+    n_neighbors_, radius_factor_ : int, float
+        Number of neighbors used, and 1 + alpha of ``neighborhood="radius"``.
 
     See Also
     --------

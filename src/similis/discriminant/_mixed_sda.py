@@ -212,13 +212,18 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    numeric_, categorical_ : ndarray of int; column numbers
-    measure_ : Measure; the fitted measure; None without categorical columns
-    sda_ : SDA; the model of the categorical part; it reads similarities to the objects in ``objects_``
-    objects_ : ndarray; categorical parts of the training rows that new rows are compared with
+    numeric_, categorical_ : ndarray of int
+        Column numbers.
+    measure_ : Measure
+        The fitted measure; None without categorical columns.
+    sda_ : SDA
+        The model of the categorical part; it reads similarities to the objects in ``objects_``.
+    objects_ : ndarray
+        Categorical parts of the training rows that new rows are compared with.
     means_, covariances_ : ndarray of shape (G, d), (G, d, d)
         Class means of the numeric columns, and regularized covariances; given the statistics, unless `independent`.
-    priors_ : ndarray of shape (G,); class priors
+    priors_ : ndarray of shape (G,)
+        Class priors.
 
     See Also
     --------

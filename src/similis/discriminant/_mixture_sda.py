@@ -56,14 +56,17 @@ class MixtureSDA(ExponentialClassifier):
 
     Attributes
     ----------
-    centroids_ : ndarray of shape (G, c); training indices of each class's centroids; -1 where a class has fewer
-    n_components_ : ndarray of shape (G,); number of centroids of each class
+    centroids_ : ndarray of shape (G, c)
+        Training indices of each class's centroids; -1 where a class has fewer.
+    n_components_ : ndarray of shape (G,)
+        Number of centroids of each class.
     weights_, exponents_, log_normalizers_ : ndarray of shape (G, G, c)
         w_ghl, zero for a missing component; lambda_ghl, infinite for a point mass; log gamma_ghl.
     log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
         Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that ended
         earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
-    n_iter_, domain_, priors_ : iterations of the longest path; the others as in :class:`SDA`
+    n_iter_, domain_, priors_ : int, ndarray or tuple, ndarray of shape (G,)
+        Iterations of the longest path; the others as in :class:`SDA`.
 
     Notes
     -----

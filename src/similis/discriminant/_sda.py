@@ -84,13 +84,16 @@ class SDA(ExponentialClassifier):
 
     Attributes
     ----------
-    exponents_, log_normalizers_ : ndarray of shape (G, M); lambda_gm, infinite for a point mass, and log gamma_gm
+    exponents_, log_normalizers_ : ndarray of shape (G, M)
+        lambda_gm, infinite for a point mass, and log gamma_gm.
     means_ : ndarray of shape (G, M)
         Mean of each statistic in each class, after shrinkage; NaN if it is undefined for all objects of the class.
     centroids_ : ndarray of shape (G,) or (q, G)
         Index of each class's centroid among the training objects; for a stack, under each proximity.
-    domain_ : ndarray, tuple or list; Omega: its values, or its two ends; one per statistic where they differ
-    priors_, class_count_ : ndarray of shape (G,); class priors, and numbers of training objects
+    domain_ : ndarray, tuple or list
+        Omega: its values, or its two ends; one per statistic where they differ.
+    priors_, class_count_ : ndarray of shape (G,)
+        Class priors, and numbers of training objects.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads; the centroids, if all statistics depend on them only.
 

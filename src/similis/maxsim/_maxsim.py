@@ -30,12 +30,14 @@ class MaxSim(ClassSimilarity):
 
     Attributes
     ----------
-    alpha_ : ndarray of shape (n,); weight of every training object: ones
+    alpha_ : ndarray of shape (n,)
+        Weight of every training object: ones.
     tight_ : bool
         True if the similarity is tight fitting ([bernal2003] sec. 3.3): each training object is more similar to its
         class than to all others together. A larger `q` of :class:`~similis.Tighten` makes it so, unless objects of
         different classes are identical; :func:`tightness` finds the smallest.
-    scale_ : float; for dissimilarities, d_m / 8: s = exp(-d / ``scale_``)
+    scale_ : float
+        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
 
     Notes
     -----
@@ -130,7 +132,8 @@ class SimilarityPerceptron(ClassSimilarity):
     ----------
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
-    scale_ : float; as in :class:`MaxSim`
+    scale_ : float
+        As in :class:`MaxSim`.
     n_iter_, fits_ : int, bool
         Number of sweeps, and True if the last one changed nothing: the no-underfitting condition holds.
 

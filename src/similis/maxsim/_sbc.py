@@ -40,7 +40,8 @@ class SBC(PathMixin, ClassSimilarity):
     ----------
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
-    scale_ : float; as in :class:`MaxSim`
+    scale_ : float
+        As in :class:`MaxSim`.
     objective_, gap_ : float
         |alpha|^2 + C sum xi, and the relative duality gap, an upper bound of the distance to the minimum.
     fits_ : bool
@@ -48,7 +49,8 @@ class SBC(PathMixin, ClassSimilarity):
         ``strong=False`` than to each other class.
     tight_ : bool
         True if the vector of ones gives Sigma alpha > 0: :class:`MaxSim` classifies the training objects correctly too.
-    n_iter_ : int; steps of the solver
+    n_iter_ : int
+        Steps of the solver.
 
     Notes
     -----

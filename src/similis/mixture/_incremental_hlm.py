@@ -197,9 +197,11 @@ class IncrementalHLM(HLMClassifier):
 
     Attributes
     ----------
-    n_seen_, n_batches_ : int; objects and batches so far
+    n_seen_, n_batches_ : int
+        Objects and batches so far.
     shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_ : as in :class:`MixtureHLM`
-    centroids_ : ndarray of shape (M,); centroids, class by class, numbered in order of arrival
+    centroids_ : ndarray of shape (M,)
+        Centroids, class by class, numbered in order of arrival.
     columns_ : ndarray
         Objects, numbered in order of arrival, whose columns ``predict`` reads: the centroids. With ``bounded=True``,
         those that it reads: the centroids and, for "resample", the objects drawn.

@@ -55,11 +55,14 @@ class KernelHLM(HLMClassifier):
     ----------
     shape_, scale_ : float, or ndarray of shape (G,) without sharing
         s, the estimate rounded to half a whole dimension, or `shape` as given, and b.
-    shape_estimate_ : float or ndarray of shape (G,); s before rounding
+    shape_estimate_ : float or ndarray of shape (G,)
+        s before rounding.
     centroids_, component_classes_ : ndarray of shape (M,)
         Training indices of the components, that is, of the objects kept, class by class, and their class codes.
-    scales_, component_priors_ : ndarray of shape (M,); b of each component, and its weight within its class, 1/n_k
-    priors_ : ndarray of shape (G,); class probabilities
+    scales_, component_priors_ : ndarray of shape (M,)
+        b of each component, and its weight within its class, 1/n_k.
+    priors_ : ndarray of shape (G,)
+        Class probabilities.
 
     See Also
     --------

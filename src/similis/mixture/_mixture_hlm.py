@@ -152,7 +152,8 @@ class MixtureHLM(HLMClassifier):
     ----------
     n_components_ : int or list of int
         Number of clusters per class; the number of training objects if Kernel HLM was chosen.
-    cv_scores_ : ndarray of shape (14,); cross-validated accuracy of each candidate, for "auto" only
+    cv_scores_ : ndarray of shape (14,)
+        Cross-validated accuracy of each candidate, for "auto" only.
     shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
         As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
 

@@ -232,12 +232,15 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
 
     Attributes
     ----------
-    estimator_ : estimator; fitted on all objects; makes the predictions
+    estimator_ : estimator
+        Fitted on all objects; makes the predictions.
     estimators_, columns_ : list of estimators, list of ndarray of int
         Models fitted without each fold, reduced by :func:`similis.compact`, and the training objects whose columns each
         reads; None where it reads objects.
-    fold_ : ndarray of shape (n,); fold in which each object was calibrated; -1 for none
-    scores_ : ndarray of shape (n,); nonconformity score of each object: minus the conformity of its own class
+    fold_ : ndarray of shape (n,)
+        Fold in which each object was calibrated; -1 for none.
+    scores_ : ndarray of shape (n,)
+        Nonconformity score of each object: minus the conformity of its own class.
 
     Notes
     -----
@@ -436,7 +439,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     Attributes
     ----------
     estimator_, estimators_, columns_, fold_ : as in :class:`ConformalClassifier`
-    scores_ : ndarray of shape (n,); absolute residual of each object; infinite for objects that calibrate nothing
+    scores_ : ndarray of shape (n,)
+        Absolute residual of each object; infinite for objects that calibrate nothing.
 
     Notes
     -----

@@ -46,8 +46,10 @@ class CondensedNN(ProximityClassifier):
     ----------
     prototypes_, prototype_classes_ : ndarray of shape (p,)
         Indices of the prototypes among the training objects, class by class, and their class codes.
-    cluster_sizes_ : ndarray of shape (p,); number of training objects each prototype stands for
-    n_iter_ : int; largest number of iterations in any class
+    cluster_sizes_ : ndarray of shape (p,)
+        Number of training objects each prototype stands for.
+    n_iter_ : int
+        Largest number of iterations in any class.
 
     Notes
     -----

@@ -67,7 +67,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    priors_ : ndarray of shape (G,); training frequencies, used for a row without known entries
+    priors_ : ndarray of shape (G,)
+        Training frequencies, used for a row without known entries.
 
     See Also
     --------

@@ -33,7 +33,8 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
 
     Attributes
     ----------
-    mean_ : float; mean of the training target, predicted for a row without known entries
+    mean_ : float
+        Mean of the training target, predicted for a row without known entries.
 
     Examples
     --------

@@ -31,11 +31,16 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,); class labels, without `unlabeled`
-    scores_ : ndarray of shape (n, G); F, with rows that sum to one; zero for an object without a path to a label
-    priors_ : ndarray of shape (G,); class frequencies of the labeled objects
-    transduction_ : ndarray of shape (n,); label of each training object by its scores
-    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
+    classes_ : ndarray of shape (G,)
+        Class labels, without `unlabeled`.
+    scores_ : ndarray of shape (n, G)
+        F, with rows that sum to one; zero for an object without a path to a label.
+    priors_ : ndarray of shape (G,)
+        Class frequencies of the labeled objects.
+    transduction_ : ndarray of shape (n,)
+        Label of each training object by its scores.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Notes
     -----

@@ -42,7 +42,8 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    centroids_ : ndarray of shape (G,); index of each class's centroid among the training objects
+    centroids_ : ndarray of shape (G,)
+        Index of each class's centroid among the training objects.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
 

@@ -39,7 +39,8 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
 
     Attributes
     ----------
-    training_scores_ : ndarray of shape (n,); score of each training object, by the other ones
+    training_scores_ : ndarray of shape (n,)
+        Score of each training object, by the other ones.
 
     Notes
     -----

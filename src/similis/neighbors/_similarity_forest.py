@@ -33,13 +33,15 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    roots_ : ndarray of shape (n_estimators,); node at the root of each tree
+    roots_ : ndarray of shape (n_estimators,)
+        Node at the root of each tree.
     children_, pairs_ : ndarray of shape (nodes, 2)
         Left and right child of each node, a leaf its own child; places of its objects p and q in ``columns_``.
     thresholds_, missing_ : ndarray of shape (nodes,)
         A row goes left where s(x, q) - s(x, p) is not above the threshold, and to child 0 or 1, that of more training
         objects, where one of the two is missing.
-    values_ : ndarray of shape (nodes, G); class frequencies in each node
+    values_ : ndarray of shape (nodes, G)
+        Class frequencies in each node.
 
     Notes
     -----

@@ -55,9 +55,12 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     ----------
     kernel_ : ndarray of shape (n, n)
         K, positive semi-definite, known entries as they were; two classes only, as the next five.
-    weights_ : ndarray of shape (n,); w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``
-    dual_coef_, intercept_ : ndarray of shape (n,), float; c, zero for objects without label, and b
-    objective_, gap_ : float; the objective at this K, c and b, and how far it is above the dual value found
+    weights_ : ndarray of shape (n,)
+        w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``.
+    dual_coef_, intercept_ : ndarray of shape (n,), float
+        c, zero for objects without label, and b.
+    objective_, gap_ : float
+        The objective at this K, c and b, and how far it is above the dual value found.
     transduction_ : ndarray of shape (n,)
         Where some labels were -1: a label for every object, the given one where there was one.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM

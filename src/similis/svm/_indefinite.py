@@ -35,8 +35,10 @@ class IndefiniteSVM(KernelSVM):
 
     Attributes
     ----------
-    alpha_, kernel_ : ndarray of shape (n,), (n, n); the dual variables and K; two classes only, as ``n_iter_``
-    n_iter_ : int; number of ascent steps and Newton steps
+    alpha_, kernel_ : ndarray of shape (n,), (n, n)
+        The dual variables and K; two classes only, as ``n_iter_``.
+    n_iter_ : int
+        Number of ascent steps and Newton steps.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
     objective_, gap_, pairs_, estimators_, asymmetry_ : as in :class:`SimSVM`

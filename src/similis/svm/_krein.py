@@ -54,7 +54,8 @@ class KreinSVM(MarginClassifier):
     ----------
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Coefficients of a row and intercept for each pair of classes, positive for the second.
-    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     See Also
     --------

@@ -36,7 +36,8 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     ----------
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Weights for each pair of classes, positive for objects of the second, and intercepts.
-    n_iter_ : int; largest number of iterations
+    n_iter_ : int
+        Largest number of iterations.
 
     Notes
     -----

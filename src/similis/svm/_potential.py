@@ -52,7 +52,8 @@ class PotentialSVM(RowMachine):
         The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of PotentialSVM
         Three classes or more: the two classes of each model (one-vs-one), the second positive; the models.
-    columns_ : ndarray; training objects, or features, with a non-zero coefficient
+    columns_ : ndarray
+        Training objects, or features, with a non-zero coefficient.
 
     Notes
     -----
@@ -145,8 +146,10 @@ class LPMachine(RowMachine):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more; w, dense
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,); b; the middle where an interval of them is optimal
+    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
+        w, dense.
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
+        b; the middle where an interval of them is optimal.
     objective_, gap_, pairs_, estimators_, columns_ : as in :class:`PotentialSVM`
 
     Examples

@@ -71,13 +71,16 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     ----------
     coef_, intercept_ : ndarray of shape (n,), float
         f(x) = sum_i coef_i s(x, i) + intercept_, with d(x, i)^2 for dissimilarities.
-    dual_coef_ : ndarray of shape (n,); coefficients of the repaired kernel; they sum to zero
+    dual_coef_ : ndarray of shape (n,)
+        Coefficients of the repaired kernel; they sum to zero.
     alphas_, loo_errors_ : ndarray of shape (A,)
         Candidates for the regularizer, and the mean squared leave-one-out error of each.
-    best_alpha_ : float; candidate with the smallest leave-one-out error
+    best_alpha_ : float
+        Candidate with the smallest leave-one-out error.
     loo_predictions_ : ndarray of shape (n,)
         Leave-one-out predictions of the training objects with ``best_alpha_``; NaN for a single object.
-    asymmetry_ : float; ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     See Also
     --------

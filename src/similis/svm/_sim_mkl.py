@@ -44,12 +44,14 @@ class SimMKL(LearnedSVM):
 
     Attributes
     ----------
-    roles_, names_ : tuple of str; role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ..
+    roles_, names_ : tuple of str
+        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ..
     weights_, named_weights_ : ndarray of shape (m,), dict of str to float
         w, in the order of the kernels among the slices, and by name; two classes only, as the next seven.
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
-    active_ : bool; false where every anchor is optimal as it is; told where there is no kernel
+    active_ : bool
+        False where every anchor is optimal as it is; told where there is no kernel.
     dual_coef_, trace_, n_iter_ : ndarray of shape (n,), float, int
         c, the trace shared, and the number of interior-point steps.
     coef_, intercept_ : ndarray of shape (n, q) and float, or ndarrays over the pairs of classes for three or more

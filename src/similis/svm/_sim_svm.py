@@ -47,12 +47,14 @@ class SimSVM(LearnedSVM):
         False if the anchor itself is optimal: the classifier then equals the one on S clipped (flipped).
     dual_coef_, n_iter_ : ndarray of shape (n,), int
         c, and the number of Newton or interior-point steps, 0 where the anchor is optimal.
-    objective_, gap_ : float; the objective, and the duality gap, an upper bound of its distance to the minimum
+    objective_, gap_ : float
+        The objective, and the duality gap, an upper bound of its distance to the minimum.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         U diag(alpha) U'c and b: f(s) = s'coef + b on every row s, positive for ``classes_[1]``.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimSVM
         Three classes or more: the two classes of each model, the second positive; the two-class models.
-    asymmetry_ : float; ||S - S'|| / (2 ||S||)
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||).
 
     See Also
     --------
