@@ -35,6 +35,8 @@ _MAX_BLOCKS = 2000  # pairs of classes up to which the normal matrix is made of 
 class ClassMargin:
     """Constraints of SBC, solved for one cost after the other.
 
+    A solution is the start of the next one: costs in ascending order are fast.
+
     Parameters
     ----------
     S : ndarray of shape (n, n)
@@ -51,13 +53,6 @@ class ClassMargin:
     ----------
     multipliers : ndarray of shape (n, G) with `each`, else (n, 1)
         Multipliers of the last solution, by object and other class.
-
-    Notes
-    -----
-    Each step costs one pass over the rows of S with positive weights. A solution is the start of the next one; costs in
-    ascending order are fast. The path starts at C_0 = 2 / max(A max(A'1, 0)), below which u = C is optimal, and C grows
-    by at most ten per stage. The interior points of :func:`nonnegative_margin` solve what the steps do not, where the
-    matrix fits into memory, and `each` with many active multipliers: those of one object are nearly equal then.
 
     Examples
     --------
@@ -92,7 +87,7 @@ class ClassMargin:
         self._C = 0.0  # of u
         ones = self._used.astype(np.float64)
         steepest = float(self._margins(np.maximum(self._pull(ones), 0.0)).max(where=self._used, initial=0.0))
-        self._first = 2 / max(steepest, 1e-290)
+        self._first = 2 / max(steepest, 1e-290)  # below it u = C is optimal
 
     @property
     def multipliers(self) -> Any:
@@ -101,19 +96,9 @@ class ClassMargin:
         return found
 
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
-        """Solve for one cost.
+        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`.
 
-        Parameters
-        ----------
-        C : float or None
-            Cost of a violation; None allows none.
-        tol : float
-            Relative gap at which to stop.
-
-        Returns
-        -------
-        MarginWeights
-            ``multipliers`` by object, and with `each` by other class within an object.
+        ``multipliers`` of the result are by object, and with `each` by other class within an object.
         """
         if C is None:
             return self._solve_hard(tol)
@@ -162,15 +147,7 @@ class ClassMargin:
             return MarginWeights(weights, u, objective, max(gap, 0.0), True, steps)
 
     def start(self, multipliers: Array, C: float) -> None:
-        """Start from the multipliers of a similar problem.
-
-        Parameters
-        ----------
-        multipliers : ndarray
-            Of the shape of the attribute ``multipliers``.
-        C : float
-            Cost at which they were found.
-        """
+        """Start from the `multipliers` of a similar problem, of the shape of the attribute, found at the cost `C`."""
         self._C = C * self._scale**2
         u = multipliers[self._order] * self._scale**2
         self._u = np.clip(np.where(self._used, u, 0.0), 0.0, self._C)
@@ -234,8 +211,11 @@ class ClassMargin:
             H = A_P @ A_P.T / 2
             if damping:
                 H += damping * (A @ A.T) / 2
-            v = u[rows, others]
-            d = _minimize_in_box(H, slope[rows, others], -v, C - v, _MAX_PIVOTS if self._each else None)
+            # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
+            v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
+            smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
+            _kernels.box_sweeps(H, g, -v, C - v, d, np.empty(len(g)), 100, smallest)
+            improve_in_box(H, g, -v, C - v, d, pivots=_MAX_PIVOTS if self._each else 2 * len(g) + 10, tol=smallest)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
             if length < 0.2:
@@ -296,9 +276,8 @@ class ClassMargin:
 class _ClassBlocks:
     """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
 
-    The constraint of object i of class g against class h is f (s(i, g) - s(i, h)), where s(i, g) are the similarities
-    of i to the objects of class g. In A'WA the block (g, h) gets products of the rows of g and h alone, so that it
-    costs 2 n^3 / G for G classes, while the product with A written out costs (G - 1) n^3.
+    In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs 2 n^3 / G for G classes, while
+    the product with A written out costs (G - 1) n^3.
     """
 
     def __init__(self, margin: ClassMargin) -> None:
@@ -370,12 +349,3 @@ def _line_search(pull: Array, change: Array, gain: float) -> float:
         if not low < t < high:
             t = (low + high) / 2
     return t
-
-
-def _minimize_in_box(H: Array, g: Array, low: Array, high: Array, pivots: int | None = None) -> Any:
-    """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps find most bounds, active sets the solution."""
-    d = np.zeros(len(g))
-    tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
-    _kernels.box_sweeps(H, g, low, high, d, np.empty(len(g)), 100, tol)
-    improve_in_box(H, g, low, high, d, pivots=pivots or 2 * len(g) + 10, tol=tol)
-    return d

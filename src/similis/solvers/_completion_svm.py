@@ -1,8 +1,4 @@
-"""Support vector machine learned together with the hidden part of its kernel, [chen2010] Eq. (6.7), (6.10).
-
-The problem is a conic program over the SVM, the weights of the auxiliary kernel and the hidden part of the kernel. It
-is the only one in similis that needs a conic solver (Clarabel).
-"""
+"""Support vector machine learned together with the hidden part of its kernel, [chen2010] Eq. (6.7), (6.10)."""
 
 from __future__ import annotations
 
@@ -28,18 +24,12 @@ class CompletionMachine:
 
     Attributes
     ----------
-    kernel : ndarray of shape (n, n)
-        K, positive semi-definite, with the given known block.
-    weights : ndarray of shape (n,)
-        w of the auxiliary kernel's eigenvectors.
-    coef : ndarray of shape (l,)
-        c, one for each labeled object.
-    intercept : float
-        b.
-    objective : float
-        Objective of this K, c and b.
-    gap : float
-        Upper bound on the difference of `objective` and its minimum, up to the tolerance of the conic solver.
+    kernel, weights : ndarrays of shape (n, n) and (n,)
+        K, positive semi-definite, with the given known block; w of the auxiliary kernel's eigenvectors.
+    coef, intercept : ndarray of shape (l,), float
+        c, one for each labeled object, and b.
+    objective, gap : float
+        Objective of K, c and b, and a bound on its distance to the minimum, up to the tolerance of the conic solver.
     status : str
         Status reported by the conic solver.
     """
@@ -68,20 +58,12 @@ def completion_machine(
     eta, gamma : float
         Weights of the norm and of the departure from the auxiliary kernel, above zero.
 
-    Returns
-    -------
-    CompletionMachine
-
     Notes
     -----
     With unlabeled objects this is [chen2010] Eq. (6.10), which the paper writes with two matrix inequalities, one on K
     and z of the labeled objects and one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For
     c = K_TT^+ z_T the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the
-    inequality.
-
-    The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted. All K >= 0 with the known block
-    are T R T' with R >= 0 and T a basis of the range of the block and of the hidden objects. In these coordinates the
-    known block is a positive diagonal, and a strictly feasible point exists.
+    inequality. The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted.
     """
     V = np.linalg.eigh(K_aux)[1]
     lower, status = -np.inf, "Solved"
@@ -109,6 +91,7 @@ def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamm
     clarabel = require_package("clarabel", extra="conic", who="CompletionSVM")
     T, spectrum = known_range(K, known)
     size = float(spectrum.max(initial=0.0)) or 1.0
+    # R >= 0 in K = T R T' has a positive diagonal as its known block, so that a strictly feasible point exists.
     problem = _Cone(T, spectrum / size, V, y)
     # K = size R and c = C / size: eta c'Kc = (eta / size) C'RC
     q = np.zeros(problem.width)

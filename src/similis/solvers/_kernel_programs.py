@@ -13,14 +13,12 @@ from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
 
-__all__ = ["signed_mkl", "spectral_lp"]
-
 
 def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, gamma: float) -> SpectralFit:
     """Solve the linear program that approximates SimSVM with norm 1, [chen2010] Eq. (5.28).
 
     The matrix [K z; z' t] is restricted to sums of w_ij b_ij b_ij' with w_ij >= 0 and the given b_ij = (u_i, tau_ij),
-    so that the objective is an upper bound of the minimum.
+    so that the objective is an upper bound of the minimum. The gap is that of the linear program.
 
     Parameters
     ----------
@@ -32,11 +30,6 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
         Last entries of the p vectors b_ij of each eigenvector; random in the paper.
     eta, gamma : float
         Weights of c'Kc and of the distance from the anchor.
-
-    Returns
-    -------
-    SpectralFit
-        The gap is that of the linear program.
 
     Examples
     --------
@@ -94,24 +87,14 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
     """Learn a support vector machine and weights of any sign of its kernels, [chen2010] Eq. (5.32).
 
     Minimizes mean hinge loss + eta c'Kc over c, b and w, where K = sum_i w_i K_i is positive semi-definite with the
-    given trace.
+    given trace. Each step, at most `max_iter`, solves one SVM and one linear program.
 
     Parameters
     ----------
-    y : ndarray of shape (n,)
-        1 and -1.
-    kernels : list of ndarray of shape (n, n)
-        K_i, positive semi-definite.
-    trace : float
-        Trace of K.
-    eta : float
-        Weight of c'Kc.
-    max_iter : int
-        Largest number of support vector machines.
-
-    Returns
-    -------
-    SpectralFit
+    y, kernels : ndarray of shape (n,), list of ndarray of shape (n, n)
+        1 and -1; the positive semi-definite K_i.
+    trace, eta : float
+        Trace of K, and weight of c'Kc.
 
     Notes
     -----
@@ -120,15 +103,6 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
     K(w) >= 0 means v'K(w)v >= 0 for all v, which is linear. Each step solves a linear program with the functions and
     the v found so far: its value is a lower bound. On the line from the equal weights to its solution, the last kernel
     that is positive semi-definite gives the next v, and its support vector machine the next x and an upper bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import signed_mkl
-    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> fit = signed_mkl(y, [np.eye(4), np.ones((4, 4))], trace=4.0, eta=0.1)
-    >>> fit.weights.round(2)
-    array([ 1.33, -0.33])
     """
     n, traces = len(y), np.array([float(np.trace(K)) for K in kernels])
     some = np.flatnonzero(traces > 0)

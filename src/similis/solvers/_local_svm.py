@@ -41,6 +41,9 @@ class SVMPath:
 def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     """Solve the dual of the support vector machine, [chen2010] Eq. (2.4), for all C of a grid.
 
+    Sequential minimal optimization with second-order selection ([fan2005]), and Newton steps on coefficients that
+    are not at their bounds.
+
     Parameters
     ----------
     K : ndarray of shape (n, n)
@@ -49,17 +52,6 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
         Labels, 1 and -1, both present.
     Cs : array of shape (R,)
         Costs, positive, in any order.
-
-    Returns
-    -------
-    SVMPath
-
-    Notes
-    -----
-    Sequential minimal optimization with second-order selection of pairs ([fan2005]) and, after every n pairs, a Newton
-    step on the coefficients that are not at their bounds, which avoids slow convergence for large C. Costs are
-    processed in ascending order, each from the best multiple of the last solution. A solution with no coefficient at
-    the bound C is optimal for all larger C.
 
     Examples
     --------
@@ -91,7 +83,11 @@ def local_svm_scores(
     spectrum: str = "clip",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Classify each query by support vector machines on its neighbors, for all k and all C of a grid.
+    """Classify each query by SVMs on its neighbors, for all k and all C of a grid; ndarray of shape (T, R, m, G).
+
+    The scores for two classes are -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
+    SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
+    others by f = 1.
 
     Parameters
     ----------
@@ -101,21 +97,6 @@ def local_svm_scores(
         Costs, in any order.
     spectrum : {"clip", "flip", "shift"}
         Repair of a k x k block that is not positive semi-definite; clip and flip act on s as well.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m, G)
-        Class scores. For two classes -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
-        SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
-        others by f = 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_svm_scores
-    >>> local_svm_scores(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([0, 1]), 2, [1, 2], [10.0])
-    array([[[[ 1. , -1. ]]],
-           [[[ 0.5, -0.5]]]])
     """
     S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
@@ -134,7 +115,10 @@ def local_svm_scores(
             _kernels.gather_blocks(S, indices[part], blocks)
             sound = psd_prefix(blocks, known[part])
             for t, k in enumerate(sizes):
-                for size, treat, chosen in _group_blocks(np.minimum(k, known[part]), sound):
+                size_of = np.minimum(k, known[part])
+                treat_of = size_of > sound  # the leading block needs repair
+                for size, treat in np.unique([size_of, treat_of], axis=1).T:
+                    chosen = np.flatnonzero((size_of == size) & (treat_of == treat))
                     rows_ = part[chosen]
                     block = np.ascontiguousarray(blocks[chosen, :size, :size])
                     query = np.ascontiguousarray(s[rows_, :size])
@@ -156,14 +140,3 @@ def local_svm_scores(
             stacklevel=2,
         )
     return scores.transpose(0, 2, 1, 3)[where][:, at]
-
-
-def _group_blocks(sizes: Indices, sound: Indices) -> list[tuple[int, bool, Indices]]:
-    """Group rows by the size of their leading block and by whether it needs repair."""
-    treat = sizes > sound
-    return [
-        (int(size), flag, np.flatnonzero((sizes == size) & (treat == flag)))
-        for size in np.unique(sizes)
-        for flag in (False, True)
-        if ((sizes == size) & (treat == flag)).any()
-    ]

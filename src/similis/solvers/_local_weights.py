@@ -1,9 +1,4 @@
-"""Weights of ranked neighbors (KRI, KRR, LIME), class scores and means for whole grids, [chen2010] ch. 3 and sec. 4.1.
-
-Three levels: repair of indefinite blocks (:func:`local_psd`, :func:`spectral_filter`), weights of given blocks
-(:func:`kri_weights`, :func:`krr_weights`, :func:`lime_weights`), and sweeps over all queries of a training matrix
-(:func:`local_weights`, :func:`local_scores`, :func:`local_means`).
-"""
+"""Weights of ranked neighbors (KRI, KRR, LIME), class scores and means for whole grids, [chen2010] ch. 3, sec. 4.1."""
 
 from __future__ import annotations
 
@@ -25,9 +20,8 @@ from similis.exceptions import ProximityError
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. By interlacing
-    no larger leading block qualifies, so that one Cholesky factorization decides for all k. A block with a pivot that
-    is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
+    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. A block with a
+    pivot that is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
 
     Parameters
     ----------
@@ -37,17 +31,6 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
         Number of objects of each block; the rest is padding.
     s : ndarray of shape (c, k), optional
         Similarities of the queries to them.
-
-    Returns
-    -------
-    ndarray of shape (c,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import psd_prefix
-    >>> psd_prefix(np.array([[[1.0, 0.5, 0.0], [0.5, 1.0, 2.0], [0.0, 2.0, 1.0]]]), np.array([3]))
-    array([2])
     """
     prefix = np.empty(len(blocks), np.intp)
     _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
@@ -66,13 +49,7 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
     spectrum : {"clip", "flip", "shift"}
         Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
     query : {"consistent", "raw"}
-        Whether clip and flip transform s too.
-
-    Returns
-    -------
-    blocks, s : ndarrays of the given shapes
-        For clip and flip the transformation P with S~ = P S acts on s too, unless `query` is "raw"; shift leaves s
-        unchanged.
+        Whether clip and flip transform s too: the transformation P with S~ = P S acts on s. Shift leaves s unchanged.
 
     Notes
     -----
@@ -105,32 +82,17 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
 
 
 def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, query: str = "consistent") -> Floats:
-    """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
-
-    `spectrum` defines S~ and s~: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv", which leaves both
-    unchanged and gives w = (S + ridge I)^+ s for an indefinite S, [chen2010] sec. 3.2.1.
+    """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S; ndarray of shape (c, R, k).
 
     Parameters
     ----------
-    blocks, s
+    blocks, s, query
         As in :func:`local_psd`.
     ridges : ndarray of shape (R,)
         Non-negative.
     spectrum : {"clip", "flip", "shift", "pinv"}
-        Treatment of negative eigenvalues.
-    query : {"consistent", "raw"}
-        Whether clip and flip transform s too.
-
-    Returns
-    -------
-    ndarray of shape (c, R, k)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import spectral_filter
-    >>> spectral_filter(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), np.array([1.0]), "pinv")
-    array([[[0.5, 0.5]]])
+        S~ and s~ as in :func:`local_psd`; "pinv" leaves both unchanged: w = (S + ridge I)^+ s for an indefinite S,
+        [chen2010] sec. 3.2.1.
     """
     values, U = np.linalg.eigh(blocks)
     gain = np.ones_like(values)
@@ -181,7 +143,7 @@ def kri_weights(
     """Compute kernel ridge interpolation weights, [chen2010] Eq. (3.5).
 
     Minimizes w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
-    of a block.
+    of a block. The certificate is w'g - min_i g_i for the gradient g.
 
     Parameters
     ----------
@@ -196,17 +158,6 @@ def kri_weights(
     known : ndarray of shape (c,) or None
         Number of valid neighbors of each query; the rest of its block is ignored. None means K.
 
-    Returns
-    -------
-    BlockWeights
-        With `gap`, the difference w'g - min_i g_i for the gradient g: an upper bound of f(w) - min f.
-
-    Notes
-    -----
-    Block principal pivoting ([portugal1994]) on a Cholesky factor that grows with k: the support for k neighbors is the
-    start for more. It terminates: on the simplex the problem is a linear complementarity problem with a positive
-    definite matrix (see the kernel), for which the fallback to single exchanges is finite ([murty1974]).
-
     Examples
     --------
     >>> import numpy as np
@@ -214,9 +165,11 @@ def kri_weights(
     >>> kri_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
     array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _empty_results(s, grid, ridge)
-    _kernels.simplex_path(blocks, s, known, grid, ridge, weights, gap)
+    # Block principal pivoting ([portugal1994]): the support for k neighbors is the start for more. On the simplex the
+    # problem is a linear complementarity problem with a positive definite matrix, for which the fallback to single
+    # exchanges is finite ([murty1974]).
+    arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
+    _kernels.simplex_path(*arguments, weights, gap)
     return BlockWeights(weights, gap=gap)
 
 
@@ -227,23 +180,10 @@ def krr_weights(
 
     Parameters and shapes are those of :func:`kri_weights`; blocks need not be positive semi-definite, but see
     `sound` of the result.
-
-    Notes
-    -----
-    In rank order S_k is the leading part of S_K, and so is its Cholesky factor: one factor per ridge serves all k,
-    and each k costs one back substitution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import krr_weights
-    >>> krr_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
-    array([[[[0.784314, 0.588235, 0.392157, 0.196078]]]])
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, _ = _empty_results(s, grid, ridge)
-    sound = np.empty((len(s), ridge.size), np.intp)
-    _kernels.krr_path(blocks, s, known, grid, ridge, weights, sound)
+    arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
+    sound = np.empty(gap[:, 0].shape, np.intp)
+    _kernels.krr_path(*arguments, weights, sound)
     return BlockWeights(weights, sound=sound)
 
 
@@ -254,50 +194,28 @@ def lime_weights(
 
     Minimizes ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
     w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i. Parameters and shapes are those of :func:`kri_weights`; ridges must
-    be positive.
-
-    Notes
-    -----
-    Damped Newton steps on the dual, with a temperature that decreases from the scale of the similarities to the ridge.
-    With p the softmax of 2 (s - S v) / ridge at the dual point v, the duality gap `gap` is (p - v)'S(p - v). A ridge
-    below 1e-7 of the largest similarity is raised to this value, below which rounding would determine the weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import lime_weights
-    >>> lime_weights(np.zeros((2, 2)), np.log([3.0, 1.0]) / 2, 1.0).weights
-    array([[[[0.75, 0.25]]]])
+    be positive, and one below 1e-7 of the largest similarity is raised to this value.
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _empty_results(s, grid, ridge)
+    ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
     falling = np.argsort(-ridge, kind="stable")
-    _kernels.lime_path(blocks, s, known, grid, ridge[falling], weights, gap)
+    arguments, weights, gap = _batch(blocks, s, ridge[falling], ks, known)
+    _kernels.lime_path(*arguments, weights, gap)
     back = np.argsort(falling)
     return BlockWeights(weights[:, :, back], gap=gap[:, :, back])
 
 
 def _batch(
-    blocks: Floats,
-    s: Floats,
-    ridges: ArrayLike,
-    ks: ArrayLike | None,
-    known: Indices | None
-) -> tuple[
-    Floats, Floats, Floats, Indices, Indices
-]:  # fmt: skip
-    """Convert the arguments to the shapes and types for which the kernels are compiled."""
+    blocks: Floats, s: Floats, ridges: ArrayLike, ks: ArrayLike | None, known: Indices | None
+) -> tuple[tuple[Any, ...], Floats, Floats]:
+    """Convert the arguments to what the kernels are compiled for, and allocate the weights and the gaps."""
     s = np.ascontiguousarray(np.atleast_2d(s), dtype=np.float64)
     c, K = s.shape
     blocks = np.ascontiguousarray(np.reshape(blocks, (c, K, K)), dtype=np.float64)
     grid = np.ascontiguousarray(np.atleast_1d(K if ks is None else ks), dtype=np.intp)
     ridge = np.ascontiguousarray(np.atleast_1d(ridges), dtype=np.float64)
-    return blocks, s, ridge, grid, np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
-
-
-def _empty_results(s: Floats, grid: Indices, ridge: Floats) -> tuple[Floats, Floats]:
-    shape = (len(s), grid.size, ridge.size)
-    return np.empty((*shape, s.shape[1])), np.empty(shape)
+    known = np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
+    shape = c, grid.size, ridge.size
+    return (blocks, s, known, grid, ridge), np.empty((*shape, K)), np.empty(shape)
 
 
 Method = Literal["kri", "krr", "lime"]
@@ -319,7 +237,7 @@ def local_weights(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Compute the weights of the ranked neighbors of many queries.
+    """Compute the weights of the ranked neighbors of many queries; ndarray of shape (m, K), zero at padding.
 
     Parameters
     ----------
@@ -340,11 +258,6 @@ def local_weights(
         "raw" repairs the block only and leaves s as it is.
     n_jobs : int or None
         Threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (m, K)
-        Zero at padding.
 
     Examples
     --------
@@ -377,25 +290,20 @@ def local_scores(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Sum the weights of the neighbors by class, for all numbers of neighbors and all regularizers in one sweep.
+    """Sum the weights of the neighbors by class, for all k and all regularizers; ndarray of shape (T, R, m, n_classes).
+
+    [chen2010] Eq. (3.2) for weights on the simplex; the discriminants f_g of local regression for "krr".
 
     Parameters
     ----------
     S, indices, s, method, spectrum, query, n_jobs
         As in :func:`local_weights`.
-    codes : ndarray of shape (n,)
-        Class code of every training object.
-    n_classes : int
-        Number of classes.
+    codes, n_classes : ndarray of shape (n,), int
+        Class code of every training object, and number of classes.
     ks : array of shape (T,)
         Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
     ridges : array of shape (R,)
         Regularizers, in any order.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m, n_classes)
-        [chen2010] Eq. (3.2) for weights on the simplex; the discriminants f_g of local regression for "krr".
 
     Examples
     --------
@@ -442,28 +350,17 @@ def local_means(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Average the target of the neighbors by their weights, for all k and all regularizers in one sweep.
+    """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
+
+    For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted before and added after
+    weighting: local regression with an intercept.
 
     Parameters
     ----------
-    S, indices, s, ks, ridges, method, spectrum, n_jobs
+    S, indices, s, ks, ridges, method, spectrum, query, n_jobs
         As in :func:`local_scores`.
     target : ndarray of shape (n,)
         Target of every training object.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m)
-        Weighted means. For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted
-        before and added after weighting: local regression with an intercept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_means
-    >>> local_means(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([3.0, 11.0]), [1, 2], [1.0])
-    array([[[3.]],
-           [[6.]]])
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))

@@ -28,10 +28,9 @@ class MarginWeights:
         |a|^2 + C sum max(1 - A a, 0) at `alpha`; without C, |a|^2.
     gap : float
         `objective` minus the dual value 1'u - |max(A'u, 0)|^2 / 4, relative to 1 + |objective|: a bound of the error.
-    feasible : bool
-        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0.
-    n_iter : int
-        Newton steps.
+    feasible, n_iter : bool, int
+        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0; Newton
+        steps.
     """
 
     alpha: Floats
@@ -83,21 +82,8 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
         One constraint per row.
     C : float or None
         Cost of a violation; None allows none.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Newton steps at most.
-
-    Returns
-    -------
-    MarginWeights
-
-    Notes
-    -----
-    Mehrotra's predictor-corrector method. Slacks and multipliers are eliminated, so that a step costs one product A'EA
-    and one Cholesky factor of an n x n matrix that is at least 2 I. Two points are evaluated after each step: the
-    iterate, and the one recovered from the multipliers, a = max(A'u, 0) / 2; both are scaled until A a >= 1 if C is
-    None. The gap is the difference of the best objective and the best dual value 1'u - |max(A'u, 0)|^2 / 4 so far.
+    tol, max_iter : float, int
+        Relative gap at which to stop; Newton steps at most.
 
     Examples
     --------
@@ -139,7 +125,7 @@ def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 10
 
 
 class _Best:
-    """Best point and best dual bound so far."""
+    """Best point and best dual bound so far: of the iterates and of the points recovered from their multipliers."""
 
     def __init__(self, state: _State) -> None:
         self.state = state
@@ -182,9 +168,7 @@ class _State:
             self.w, self.xi = C - self.u, np.ones(c)
 
     def step(self) -> bool:
-        """Take one predictor-corrector step; return False if the factorization fails (the iterates diverge along a
-        ray).
-        """
+        """Take one predictor-corrector step; return False if the iterates diverge along a ray."""
         a, u, v, t = self.a, self.u, self.v, self.t
         soft = self.C is not None
         dual = -(2 * a - self.A.transposed(u) - v)

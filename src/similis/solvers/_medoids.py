@@ -32,10 +32,8 @@ class Medoids:
         Position in `medoids` of each object's medoid, the first among equals.
     total : float
         Weighted sum of the proximities of the objects to their medoids.
-    n_iter : int
-        Sweeps over the candidates in the best start.
-    n_swaps : int
-        Medoids replaced in the best start.
+    n_iter, n_swaps : int
+        Sweeps over the candidates, and medoids replaced, in the best start.
     converged : bool
         True if the best start ended because no exchange improved it.
     """
@@ -86,24 +84,18 @@ def k_medoids(
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random objects with probability proportional to the loss by the nearest medoid
         so far; the object with the largest such loss, after a random first one; or given medoids.
-    n_init : int, default=1
-        Number of starts; the best result is kept, the earliest among equals.
-    max_iter : int, default=300
-        Sweeps at most, per start.
+    n_init, max_iter : int, default=1 and 300
+        Number of starts, of which the best result is kept, the earliest among equals; sweeps at most, per start.
     random_state : int, RandomState or None
         Random seed of the starts.
     n_jobs : int or None
         Threads over starts; the result does not depend on it.
 
-    Returns
-    -------
-    Medoids
-
     Notes
     -----
     No two initial medoids are identical objects (equal columns of D): two equal medoids would stay so under
     "alternating". [qiao2013] describes "vsh" and "alternating" (generalized k-means, started by k-center), and
-    [cazzanti2007] Eq. (2.8) "alternating" on similarities. A sweep of "vsh" costs one pass over D for all k medoids.
+    [cazzanti2007] Eq. (2.8) "alternating" on similarities.
 
     Examples
     --------
@@ -144,7 +136,7 @@ def k_medoids(
 def total_proximity(
     D: Array, medoids: Indices, *, sign: int = 1, weights: ArrayLike | None = None
 ) -> tuple[Indices, float]:
-    """Assign every object (row) to its best medoid (column), the first among equals, and sum the proximities.
+    """Assign every object (row) to its best medoid (column), the first among equals; return its position and the total.
 
     Parameters
     ----------
@@ -156,19 +148,6 @@ def total_proximity(
         1 for similarities, -1 for dissimilarities.
     weights : array-like of shape (m,), optional
         Weight of each object in the total.
-
-    Returns
-    -------
-    labels : ndarray of shape (m,)
-        Positions in `medoids`.
-    total : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import total_proximity
-    >>> total_proximity(np.array([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]]), np.array([0, 1]))
-    (array([0, 1, 0]), 6.0)
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -185,14 +164,8 @@ def farthest_first(D: Array, k: int) -> Indices:
 
     Parameters
     ----------
-    D : ndarray of shape (n, n)
-        Dissimilarities.
-    k : int
-        Number of objects, at most n.
-
-    Returns
-    -------
-    ndarray of shape (k,)
+    D, k : ndarray of shape (n, n), int
+        Dissimilarities; number of objects, at most n.
 
     Examples
     --------
@@ -216,10 +189,8 @@ class RandomStarts:
 
     Parameters
     ----------
-    D : ndarray of shape (n, n)
-        Proximities.
-    n_init : int
-        Number of starts.
+    D, n_init : ndarray of shape (n, n), int
+        Proximities; number of starts.
     random_state : int, RandomState or None
         Random seed.
     """
@@ -270,32 +241,30 @@ def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: i
     ]
 
 
-def _alternate(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
+def _alternate(D: Array, cost: float, weights: Floats, starts: Indices, max_iter: int) -> list[Run]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
-    return [_alternate_once(D, cost, weights, start, max_iter) for start in medoids]
-
-
-def _alternate_once(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> Run:
-    """Run one start."""
-    nearest, first = _assign(D, cost, medoids)
-    totals, swaps = np.empty(len(D)), 0
-    for sweep in range(max_iter):
-        _kernels.cluster_totals(D, cost, weights, nearest, totals)
-        chosen = medoids.copy()
-        for m in range(len(medoids)):
-            members = np.flatnonzero(nearest == m)
-            if members.size:
-                chosen[m] = members[totals[members].argmin()]
-        moved = int((chosen != medoids).sum())
-        if not moved:
-            return medoids, sweep + 1, swaps, True
-        before = float(weights @ first)
-        nearest, first = _assign(D, cost, chosen)
-        if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
-            return medoids, sweep + 1, swaps, True
-        medoids = chosen
-        swaps += moved
-    return medoids, max_iter, swaps, False
+    runs, totals = [], np.empty(len(D))
+    for medoids in starts:
+        nearest, first = _assign(D, cost, medoids)
+        swaps = 0
+        for sweep in range(max_iter):
+            _kernels.cluster_totals(D, cost, weights, nearest, totals)
+            chosen = medoids.copy()
+            for m in range(len(medoids)):
+                members = np.flatnonzero(nearest == m)
+                if members.size:
+                    chosen[m] = members[totals[members].argmin()]
+            moved, before = int((chosen != medoids).sum()), float(weights @ first)
+            if moved:
+                nearest, first = _assign(D, cost, chosen)
+            if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
+                runs.append((medoids, sweep + 1, swaps, True))
+                break
+            medoids = chosen
+            swaps += moved
+        else:
+            runs.append((medoids, max_iter, swaps, False))
+    return runs
 
 
 def _starts(

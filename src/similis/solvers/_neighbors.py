@@ -71,7 +71,9 @@ def vote_winners(
     weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Indices:
-    """Find the class with the most votes among the first k ranked neighbors, for all k of an ascending grid.
+    """Find the class with the most votes among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m).
+
+    Ties go to the smallest code; a row without neighbors, or with zero weights, to code 0.
 
     Parameters
     ----------
@@ -87,11 +89,6 @@ def vote_winners(
         Weight of each vote; None counts every vote once.
     n_jobs : int or None
         Threads.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m), intp
-        Winning codes. Ties go to the smallest code; a row without neighbors, or with zero weights, to code 0.
 
     Examples
     --------
@@ -123,22 +120,10 @@ def class_sums(
     weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Sum the weights of each class among the first k ranked neighbors, for all k of an ascending grid.
+    """Sum the weights of each class among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m, G).
 
-    [chen2010] Eq. (3.2) before normalization; parameters as in :func:`vote_winners`, but weights of any sign.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m, n_classes)
-        Sums; without weights, counts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import class_sums
-    >>> class_sums(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 3], 2)
-    array([[[0., 1.]],
-           [[2., 1.]]])
+    [chen2010] Eq. (3.2) before normalization; without weights, counts. Parameters as in :func:`vote_winners`, but
+    weights of any sign.
     """
     m = indices.shape[0]
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
@@ -153,7 +138,7 @@ def class_sums(
 
 
 def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: Array | None = None) -> Floats:
-    """Average the target over the first k ranked neighbors, for all k.
+    """Average the target over the first k ranked neighbors, for all k; shape (len(ks), m), NaN without neighbors.
 
     Parameters
     ----------
@@ -163,19 +148,6 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
         Target of every training object.
     weights : ndarray of shape (m, K), non-negative, or None
         Weight of each neighbor; None, and weights that are all zero among the first k, weight all neighbors equally.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m)
-        Means; NaN for a row without neighbors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import neighbor_means
-    >>> neighbor_means(np.array([[0, 1, 2]]), np.array([1.0, 2.0, 6.0]), [1, 3])
-    array([[1.],
-           [3.]])
     """
     last = np.minimum(np.asarray(ks, dtype=np.intp), indices.shape[1]) - 1
     known = indices >= 0

@@ -16,15 +16,12 @@ class RidgePath:
 
     Attributes
     ----------
-    alphas : ndarray of shape (A,)
-        The regularizers.
+    alphas, intercepts : ndarrays of shape (A,)
+        The regularizers, and the intercepts b.
     dual_coef : ndarray of shape (A, n)
         Coefficients c of f(x) = sum_i c_i k(x, x_i) + b; each row sums to zero.
-    intercepts : ndarray of shape (A,)
-        Intercepts b.
     loo : ndarray of shape (A, n)
-        Leave-one-out predictions: value for object i of the solution without object i; NaN
-        for a single object.
+        Leave-one-out predictions: value for object i of the solution without object i; NaN for a single object.
     """
 
     alphas: Floats
@@ -40,24 +37,18 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
 
     Parameters
     ----------
-    values : ndarray of shape (n,)
-        Eigenvalues l of the kernel, not negative.
-    vectors : ndarray of shape (n, n)
-        Eigenvectors U, as columns.
+    values, vectors : ndarrays of shape (n,) and (n, n)
+        Eigenvalues l of the kernel, not negative, and eigenvectors U, as columns.
     target : array-like of shape (n,)
         Target y.
     alphas : array-like of shape (A,)
         Regularizers, positive.
 
-    Returns
-    -------
-    RidgePath
-
     Notes
     -----
     With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
     with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
-    the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1. Each alpha costs O(n^2) after the decomposition.
+    the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1.
 
     Examples
     --------
