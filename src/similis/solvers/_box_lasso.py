@@ -46,14 +46,10 @@ def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.
 
     Parameters
     ----------
-    S : ndarray of shape (n, p)
-        Any real matrix: asymmetric, indefinite, rectangular, of any rank and scale.
-    y : array of shape (n,)
-        Target.
-    epsilon : float
-        Not negative.
-    C : float or array of shape (p,)
-        Positive; infinite for the plain lasso.
+    S, y : ndarray of shape (n, p), array of shape (n,)
+        Any real matrix: asymmetric, indefinite, rectangular, of any rank and scale; and the target.
+    epsilon, C : float, float or array of shape (p,)
+        Not negative; positive, infinite for the plain lasso.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.solvers._active_set import improve_in_box
-from similis.solvers._margin_qp import Constraints, DenseConstraints, MarginWeights, solve_margin
+from similis.solvers._margin_qp import Constraints, MarginWeights, solve_margin
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
 _ROUNDS = 1  # of coordinate sweeps, while the gap is above:
@@ -170,7 +170,12 @@ class ClassMargin:
 
     def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
         u, pull = self._u, self._pull(self._u)
-        _scale_up(u, pull, C)
+        # The best multiple of u within the bounds.
+        half, largest = float(np.square(np.maximum(pull, 0.0)).sum()) / 2, float(u.max(initial=0.0))
+        if largest > 0:
+            factor = min(C / largest, float(u.sum()) / half if half > 0 else np.inf)
+            u *= factor
+            pull *= factor
         damping, steps, large, stalled, best = 0.0, 0, 0, 0, np.inf
         swept = np.inf  # gap before the last sweeps
         while True:
@@ -267,13 +272,13 @@ class ClassMargin:
         if self._each and n_classes * (n_classes - 1) // 2 <= _MAX_BLOCKS and (always or 2 * n * n <= _DENSE):
             A = _ClassBlocks(self)
         elif always or self._used.sum() * n <= _DENSE:
-            A = DenseConstraints(self._rows(*np.nonzero(self._used)))
+            A = Constraints(self._rows(*np.nonzero(self._used)))
         else:
             return None
         return solve_margin(A, C, tol)
 
 
-class _ClassBlocks:
+class _ClassBlocks(Constraints):
     """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
 
     In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs 2 n^3 / G for G classes, while
@@ -311,18 +316,6 @@ class _ClassBlocks:
                 root = np.sqrt(W[rows, against])[:, None]
                 H[one, other] -= (self.columns[g][rows] * root).T @ (self.columns[h][rows] * root)
         return H
-
-
-def _scale_up(u: Array, pull: Array, C: float) -> None:
-    """Multiply u by its best factor within the bounds."""
-    square = float(np.square(np.maximum(pull, 0.0)).sum()) / 2
-    largest = float(u.max(initial=0.0))
-    if largest > 0:
-        factor = C / largest
-        if square > 0:
-            factor = min(factor, float(u.sum()) / square)
-        u *= factor
-        pull *= factor
 
 
 def _line_search(pull: Array, change: Array, gain: float) -> float:

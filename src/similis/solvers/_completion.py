@@ -90,18 +90,15 @@ def em_completion(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
+    K, K_aux : ndarrays of shape (n, n)
+        Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
     known : ndarray of bool of shape (n,)
         The known objects.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel.
     floor : float
         Smallest weight, above zero.
-    tol : float, default=1e-6
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight.
-    max_iter : int, default=1000
-        Steps at most.
+    tol, max_iter : float, int
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
+        steps at most.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -188,15 +185,9 @@ def wishart_completion(
     ----------
     K, known, K_aux
         As in :func:`em_completion`; the auxiliary kernel is positive definite.
-    eta : float
-        Weight of the auxiliary kernel.
-    degrees_of_freedom : float or None
-        r, above n - 1; None means the most probable one.
-
-    Returns
-    -------
-    Completion
-        `objective` is minus the log posterior of r and Sigma, up to a constant.
+    eta, degrees_of_freedom : float, float or None
+        Weight of the auxiliary kernel; r, above n - 1, or None for the most probable one. The `objective` of the result
+        is minus the log posterior of r and Sigma, up to a constant.
     """
     n, i = len(K), np.flatnonzero(known)
     # The posterior of r depends on the data only through the eigenvalues of K_aux11^-1 K11.
@@ -346,14 +337,10 @@ def nearest_completion(
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
+    S, known : ndarrays of shape (n, n), of floats and bool
         Symmetric; only known entries are read.
-    known : ndarray of bool of shape (n, n)
-        Symmetric.
-    mu : float, default=0.0
-        Weight of the nuclear norm.
-    psd : bool, default=True
-        Require X to be positive semi-definite; with ``mu=0`` this is [chen2010] Eq. (6.1).
+    mu, psd : float, bool
+        Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
     tol, max_iter
         Stop when the change of X by a step, relative to its norm, is not larger; steps at most.
     start : ndarray of shape (n, n), optional
@@ -480,10 +467,8 @@ def kernel_factor(K: Floats, *, tol: float = 1e-12) -> KernelFactor:
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Symmetric.
-    tol : float, default=1e-12
-        Fraction of the largest eigenvalue below which eigenvalues count as zero.
+    K, tol : symmetric ndarray of shape (n, n), float
+        The kernel, and the fraction of the largest eigenvalue below which eigenvalues count as zero.
     """
     values, U = linalg.eigh(K)
     size = np.abs(values)

@@ -7,7 +7,7 @@ from numpy.polynomial.polynomial import polyval
 from numpy.typing import ArrayLike
 from scipy.special import digamma, zeta
 
-from similis._utils.arrays import Array, Floats
+from similis._utils.arrays import Floats
 
 # log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative. For large s the direct differences
 # cancel.
@@ -39,7 +39,7 @@ def gamma_shape(excess: ArrayLike) -> Floats:
     array([ 1., inf,  0.])
     """
     r = np.asarray(excess, dtype=np.float64)
-    s = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
+    shape = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
     inside = (r > 0) & (r < np.inf)
     r = r[inside]
     # The left side falls from infinity to zero, about 1/s for small and 1/(2s) for large s, and is nearly linear in
@@ -48,19 +48,14 @@ def gamma_shape(excess: ArrayLike) -> Floats:
     t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
     with np.errstate(over="ignore"):
         for _ in range(6):
-            value, slope = _left_side(t)
+            # log s - psi(s) at s = 1/t and its derivative with respect to t; psi'(s) = zeta(2, s)
+            large = t * _LARGE <= 1
+            s = 1 / np.where(large, 1.0, t)
+            value, slope = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
+            value[large], slope[large] = polyval(t[large], _SERIES), polyval(t[large], _SLOPES[1:])
             step = (value - r) / slope
             t = t - step
             if np.all(np.abs(step) <= 1e-9 * t):  # quadratic convergence: the next step would be rounding
                 break
-        s[inside] = 1 / t
-    return s
-
-
-def _left_side(t: Array) -> tuple[Array, Array]:
-    """Compute log s - psi(s) at s = 1/t and its derivative with respect to t."""
-    large = t * _LARGE <= 1
-    s = 1 / np.where(large, 1.0, t)
-    value, slope = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)  # psi'(s) = zeta(2, s)
-    value[large], slope[large] = polyval(t[large], _SERIES), polyval(t[large], _SLOPES[1:])
-    return value, slope
+        shape[inside] = 1 / t
+    return shape

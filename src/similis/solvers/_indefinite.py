@@ -35,10 +35,9 @@ class IndefiniteFit:
         y . alpha, the coefficients of the SVM on the learned kernel; zeros for objects without a label.
     intercept, objective, gap : float
         The optimal b for `v`, the value of [chen2010] Eq. (5.8) at alpha, and a bound on its distance to the maximum.
-    gap_scale : float
-        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap.
-    distance : float
-        ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
+    gap_scale, distance : float
+        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap;
+        and ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
     n_iter : int
         Steps of the ascent plus interior-point steps.
     """
@@ -241,14 +240,10 @@ class FullKernelFit:
 
     Attributes
     ----------
-    coef, intercept
-        c, zeros for objects without a label, and b.
-    rho : float
-        K = (S + c c' / (4 rho))_+; infinite where K = S.
-    objective, gap : float
-        The value of [chen2010] Eq. (5.2), and a bound on its distance to the minimum.
-    gap_scale, distance
-        As in :class:`IndefiniteFit`, the distance of S from the kernels times gamma.
+    coef, intercept, rho : ndarray of shape (n,), float, float
+        c, zeros for objects without a label, b, and rho of K = (S + c c' / (4 rho))_+; infinite where K = S.
+    objective, gap, gap_scale, distance : float
+        The value of [chen2010] Eq. (5.2), a bound on its distance to the minimum, and as in :class:`IndefiniteFit`.
     n_iter : int
         Number of Indefinite SVMs that were solved.
     """
@@ -274,21 +269,6 @@ class FullKernelMachine:
     ----------
     values, vectors, y
         As for :class:`IndefiniteMachine`.
-
-    Notes
-    -----
-    gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2, so that for given t the problem is the Indefinite SVM with
-    C = 1 / (2 n eta) and rho = gamma / (4 eta t), n labeled objects, its value multiplied by 2 eta. The minimum is
-    convex in t and lies where ||K_t - S|| = t. For a positive semi-definite S the norm adds one constraint to the dual,
-    eta c'c <= gamma; K = S where it is inactive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import FullKernelMachine
-    >>> fit = FullKernelMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(eta=0.1, gamma=0.1)
-    >>> bool(fit.gap < 1e-7), round(fit.objective, 4)
-    (True, 0.2918)
     """
 
     def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
@@ -299,6 +279,10 @@ class FullKernelMachine:
     @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> FullKernelFit:
         """Solve for one eta and one gamma, positive."""
+        # gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2: for given t the problem is the Indefinite SVM with this C and
+        # rho = gamma / (4 eta t), its value multiplied by 2 eta. The minimum is convex in t and lies where
+        # ||K_t - S|| = t. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma;
+        # K = S where it is inactive.
         C = 1.0 / (2 * len(self.y) * eta)
         v = self.inner._machine_on_clip(C)
         best = self._certified(v, 0.0, eta, gamma, 0) if self.least == 0 else None

@@ -24,10 +24,9 @@ class SVMPath:
 
     Attributes
     ----------
-    coef : ndarray of shape (R, n)
-        c = y . alpha, with alpha of [chen2010] Eq. (2.4): f(x) = sum_i c_i k(x, x_i) + intercept.
-    intercept : ndarray of shape (R,)
-        b; the middle of the interval where several are optimal.
+    coef, intercept : ndarrays of shape (R, n) and (R,)
+        c = y . alpha, with alpha of [chen2010] Eq. (2.4), and b: f(x) = sum_i c_i k(x, x_i) + b. Where several b are
+        optimal, the middle of the interval.
     violation : ndarray of shape (R,)
         Certificate: max{y_i - (Kc)_i : c_i can grow} minus min{y_i - (Kc)_i : c_i can fall}, zero at the optimum. At
         most about 1e-9, plus the rounding of K c.
@@ -41,17 +40,12 @@ class SVMPath:
 def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     """Solve the dual of the support vector machine, [chen2010] Eq. (2.4), for all C of a grid.
 
-    Sequential minimal optimization with second-order selection ([fan2005]), and Newton steps on coefficients that
-    are not at their bounds.
-
     Parameters
     ----------
     K : ndarray of shape (n, n)
         Symmetric positive semi-definite kernel.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
-    Cs : array of shape (R,)
-        Costs, positive, in any order.
+    y, Cs : arrays of shape (n,) and (R,)
+        Labels, 1 and -1, both present; positive costs, in any order.
 
     Examples
     --------
@@ -62,6 +56,7 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     array([[ 0.5, -0.5],
            [ 1. , -1. ]])
     """
+    # Sequential minimal optimization with second-order selection of pairs ([fan2005]), and Newton steps.
     y = np.ascontiguousarray(y, dtype=np.float64)
     cost = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
     order = np.argsort(cost, kind="stable")

@@ -25,12 +25,10 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
 
     Parameters
     ----------
-    blocks : ndarray of shape (c, k, k)
-        Symmetric blocks of ranked neighbors.
+    blocks, s : ndarrays of shape (c, k, k) and (c, k)
+        Symmetric blocks of ranked neighbors, and the similarities of the queries to them.
     known : ndarray of shape (c,)
         Number of objects of each block; the rest is padding.
-    s : ndarray of shape (c, k), optional
-        Similarities of the queries to them.
     """
     prefix = np.empty(len(blocks), np.intp)
     _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
@@ -40,29 +38,17 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
 def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent") -> tuple[Floats, Floats]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
+    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An
+    eigenvalue within k eps of the largest magnitude counts as zero.
+
     Parameters
     ----------
-    blocks : ndarray of shape (c, k, k)
-        Symmetric similarities among the k neighbors of each query.
-    s : ndarray of shape (c, k)
-        Similarities of the queries to their neighbors.
+    blocks, s : ndarrays of shape (c, k, k) and (c, k)
+        Symmetric similarities among the k neighbors of each query, and of the queries to their neighbors.
     spectrum : {"clip", "flip", "shift"}
         Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
     query : {"consistent", "raw"}
-        Whether clip and flip transform s too: the transformation P with S~ = P S acts on s. Shift leaves s unchanged.
-
-    Notes
-    -----
-    [chen2010] sec. 4.1: P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An eigenvalue
-    within k eps of the largest magnitude counts as zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_psd
-    >>> local_psd(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), "clip")
-    (array([[[0.5, 0.5],
-            [0.5, 0.5]]]), array([[1., 1.]]))
+        Whether P of clip and flip acts on s too. Shift leaves s unchanged.
     """
     values, U = np.linalg.eigh(blocks)
     if spectrum == "shift":
@@ -147,10 +133,9 @@ def kri_weights(
 
     Parameters
     ----------
-    blocks : ndarray of shape (c, K, K) or (K, K)
-        Symmetric positive semi-definite similarities among the neighbors of each query.
-    s : ndarray of shape (c, K) or (K,)
-        Similarities of the queries to their neighbors, in any order; descending order is fastest.
+    blocks, s : ndarrays of shape (c, K, K) and (c, K), or (K, K) and (K,)
+        Symmetric positive semi-definite similarities among the neighbors of each query, and of the queries to them, in
+        any order; descending order is fastest.
     ridges : array of shape (R,) or float
         Positive regularizers; for zero the minimizer may not be unique.
     ks : array of shape (T,), ascending, or None
@@ -221,6 +206,7 @@ def _batch(
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
 Query = Literal["consistent", "raw"]
+How = tuple[Method, Spectrum, Query]
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 _AMONG = 1024  # neighbors whose block of a sparse matrix is dense at a time
@@ -243,36 +229,24 @@ def local_weights(
     ----------
     S : ndarray of shape (n, n)
         Similarities of the training objects. Only the symmetric part is used.
-    indices : ndarray of shape (m, K)
-        Ranked neighbors of each query; -1 pads at the end.
-    s : ndarray of shape (m, K)
-        Similarities of the queries to them; values at padding are ignored.
+    indices, s : ndarrays of shape (m, K)
+        Ranked neighbors of each query, padded by -1 at the end, and the similarities of the queries to them.
     ridge : float
         Regularizer, lambda in the paper.
     method : {"kri", "krr", "lime"}
         [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
-    spectrum : {"clip", "flip", "shift", "pinv", None}
-        Repair of a K x K block that is not positive semi-definite. Clip and flip act on s as well. "pinv" is for
-        regression only, where None means the same; for the other methods None asserts that no repair is needed.
-    query : {"consistent", "raw"}
-        "raw" repairs the block only and leaves s as it is.
+    spectrum, query : {"clip", "flip", "shift", "pinv", None}, {"consistent", "raw"}
+        Repair of a K x K block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression
+        only, where None means the same; for the other methods None asserts that no repair is needed.
     n_jobs : int or None
         Threads; the result does not depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_weights
-    >>> S = np.array([[5.0, 1, 1], [1, 5, 4], [1, 4, 5]])
-    >>> local_weights(S, np.array([[0, 1, 2]]), np.array([[3.0, 3, 3]]), 1.0).round(3)
-    array([[0.444, 0.278, 0.278]])
     """
     weights = np.empty(indices.shape)
 
     def keep(rows: slice, part: Floats) -> None:
         weights[rows] = part[:, 0, 0]
 
-    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, query, n_jobs, keep)
+    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), (method, spectrum, query), n_jobs, keep)
     return weights
 
 
@@ -300,10 +274,8 @@ def local_scores(
         As in :func:`local_weights`.
     codes, n_classes : ndarray of shape (n,), int
         Class code of every training object, and number of classes.
-    ks : array of shape (T,)
-        Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
-    ridges : array of shape (R,)
-        Regularizers, in any order.
+    ks, ridges : arrays of shape (T,) and (R,)
+        Numbers of neighbors, at most K (a query with fewer known neighbors uses those), and regularizers, in any order.
 
     Examples
     --------
@@ -328,7 +300,7 @@ def local_scores(
     def keep(rows: slice, part: Floats) -> None:
         _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors_due[rows], sums[rows])
 
-    _sweep(S, indices[due], s[due], grid, ridge, method, spectrum, query, n_jobs, keep, decided[due])
+    _sweep(S, indices[due], s[due], grid, ridge, (method, spectrum, query), n_jobs, keep, decided[due])
     scores[due] = sums.reshape(len(due), *scores.shape[1:])
     for t, k in enumerate(grid):
         rows = np.flatnonzero((decided >= k) & (neighbors[:, 0] >= 0))
@@ -378,7 +350,7 @@ def local_means(
             sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
         means[rows] = sums
 
-    _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
+    _sweep(S, indices, s, grid, ridge, (method, spectrum, query), n_jobs, keep)
     return means.transpose(1, 2, 0)[where] + center
 
 
@@ -388,9 +360,7 @@ def _sweep(
     s: Array,
     ks: Indices,
     ridges: Floats,
-    method: Method,
-    spectrum: Spectrum,
-    query: Query,
+    how: How,
     n_jobs: int | None,
     keep: Callable[[slice, Floats], None],
     decided: Indices | None = None,
@@ -414,7 +384,7 @@ def _sweep(
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(*(S.among(indices[part]) if is_sparse else (S, indices[part])), blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query, decided[part])
+            solved = _solve(blocks, s[part], known[part], ks, ridges, how, decided[part])
             if solved.gap is not None:
                 # problems whose gap exceeds 1e-8 of the scale of their objective
                 scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s[part]).max(axis=1)
@@ -425,7 +395,7 @@ def _sweep(
         map_row_chunks(work, len(indices), n_jobs)
     if sum(failures):
         warnings.warn(
-            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({method}) did not reach the "
+            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({how[0]}) did not reach the "
             "certified accuracy of 1e-8; rescale the similarities or raise the regularization.",
             ConvergenceWarning,
             stacklevel=3,
@@ -433,17 +403,10 @@ def _sweep(
 
 
 def _solve(
-    blocks: Floats,
-    s: Floats,
-    known: Indices,
-    ks: Indices,
-    ridges: Floats,
-    method: Method,
-    spectrum: Spectrum,
-    query: Query,
-    decided: Indices,
+    blocks: Floats, s: Floats, known: Indices, ks: Indices, ridges: Floats, how: How, decided: Indices
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
+    method, spectrum, query = how
     if spectrum is None and method != "krr":
         if (psd_prefix(blocks, known) < known).any():
             raise ProximityError(

@@ -21,10 +21,9 @@ class LPMargin:
 
     Attributes
     ----------
-    coef : ndarray of shape (p,)
-        w, a vertex of the feasible set: at most as many non-zeros as objects.
-    intercept : float
-        b; the middle of the interval where several are optimal for w.
+    coef, intercept : ndarray of shape (p,), float
+        w, a vertex of the feasible set: at most as many non-zeros as objects; b, the middle of the interval where
+        several are optimal for w.
     multipliers : ndarray of shape (n,)
         u of the margins, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0.
     objective, gap : float
@@ -43,20 +42,10 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
 
     Parameters
     ----------
-    S : ndarray of shape (n, p)
-        Rows s_i.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
+    S, y : ndarray of shape (n, p), array of shape (n,)
+        Rows s_i; labels, 1 and -1, both present.
     C : float or array of shape (n,)
         Positive cost of a violated margin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import lp_margin
-    >>> fit = lp_margin(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), [1, 1, -1], C=10.0)
-    >>> fit.coef, fit.intercept
-    (array([2., 0.]), -1.0)
     """
     y = np.asarray(y, dtype=np.float64)
     n, p = np.shape(S)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -41,34 +41,22 @@ class MarginWeights:
     n_iter: int
 
 
-class Constraints(Protocol):
-    """The matrix A of the constraints A a >= 1, whose entries are at most one in size, by its products."""
-
-    shape: tuple[int, int]
-
-    def times(self, a: Array) -> Any:
-        """A a."""
-
-    def transposed(self, u: Array) -> Any:
-        """A'u."""
-
-    def normal(self, weights: Array) -> Any:
-        """A' diag(weights) A, its upper triangle at least."""
-
-
-class DenseConstraints:
-    """Constraints as an array with one row per constraint."""
+class Constraints:
+    """The matrix A of the constraints A a >= 1, one per row; entries are at most one in size."""
 
     def __init__(self, A: Floats) -> None:
         self.A, self.shape = A, A.shape
 
     def times(self, a: Array) -> Any:
+        """Return A a."""
         return self.A @ a
 
     def transposed(self, u: Array) -> Any:
+        """Return A'u."""
         return self.A.T @ u
 
     def normal(self, weights: Array) -> Any:
+        """Return A' diag(weights) A, its upper triangle at least."""
         scaled = self.A * np.sqrt(weights)[:, None]
         return scaled.T @ scaled
 
@@ -84,19 +72,12 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
         Cost of a violation; None allows none.
     tol, max_iter : float, int
         Relative gap at which to stop; Newton steps at most.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import nonnegative_margin
-    >>> nonnegative_margin(np.array([[2.0, -1.0], [-1.0, 2.0]])).alpha.round(6)
-    array([1., 1.])
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
     if C is not None and C * scale * scale < 1e-290:  # A is so small that a margin would cost more than its violation
         return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
-    found = solve_margin(DenseConstraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
+    found = solve_margin(Constraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
     with np.errstate(over="ignore"):
         return replace(
             found,

@@ -204,14 +204,6 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
     above, below : array-like of the same shape
         Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or more
         accurately the means of the offsets). Zero, or less by rounding, is the end itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import Omega, maxent_exponents
-    >>> half_line = Omega((0.0, np.inf))
-    >>> maxent_exponents(half_line, *half_line.offsets([0.5, 2.0])).exponents
-    array([-2. , -0.5])
     """
     above, below = (np.ascontiguousarray(a, dtype=np.float64) / omega.width for a in (above, below))
     rates, log_z = np.empty(above.shape), np.empty(above.shape)

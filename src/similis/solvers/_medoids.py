@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -75,27 +74,20 @@ def k_medoids(
     sign : {1, -1}, default=1
         1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
-        "vsh", vertex substitution: each sweep makes the best of all exchanges of a medoid and an object, until none
-        improves. "alternating": assign objects to medoids, choose the best object of each cluster, repeat. "eager"
-        ([schubert2021]): make any exchange that improves as soon as it is found; it ends in the same kind of optimum as
-        "vsh" and is faster.
+        "vsh", vertex substitution ([qiao2013]): each sweep makes the best of all exchanges of a medoid and an object,
+        until none improves. "alternating" ([cazzanti2007] Eq. (2.8)): assign objects to medoids, choose the best object
+        of each cluster, repeat. "eager" ([schubert2021]): make any exchange that improves as soon as it is found; it
+        ends in the same kind of optimum as "vsh" and is faster.
     weights : array of shape (n,), non-negative, or None
         Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random objects with probability proportional to the loss by the nearest medoid
-        so far; the object with the largest such loss, after a random first one; or given medoids.
+        so far; the object with the largest such loss, after a random first one; or given medoids. No two are identical
+        objects (equal columns of D).
     n_init, max_iter : int, default=1 and 300
         Number of starts, of which the best result is kept, the earliest among equals; sweeps at most, per start.
-    random_state : int, RandomState or None
-        Random seed of the starts.
-    n_jobs : int or None
-        Threads over starts; the result does not depend on it.
-
-    Notes
-    -----
-    No two initial medoids are identical objects (equal columns of D): two equal medoids would stay so under
-    "alternating". [qiao2013] describes "vsh" and "alternating" (generalized k-means, started by k-center), and
-    [cazzanti2007] Eq. (2.8) "alternating" on similarities.
+    random_state, n_jobs : int, RandomState or None; int or None
+        Random seed of the starts; threads over starts, on which the result does not depend.
 
     Examples
     --------
@@ -108,7 +100,13 @@ def k_medoids(
     """
     D = np.ascontiguousarray(D)
     w = np.ones(len(D)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    starts = list(_starts(D, k, sign, w, init, n_init, random_state))
+    if not isinstance(init, str):
+        starts = list(np.atleast_2d(np.array(init, dtype=np.intp)))
+    elif init == "random":
+        starts = RandomStarts(D, n_init, random_state)(k)
+    else:
+        rng = check_random_state(random_state)
+        starts = [_spread(D, k, sign, w, rng, greedy=init == "k-center") for _ in range(n_init)]
     cost = -float(sign)
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
@@ -140,14 +138,10 @@ def total_proximity(
 
     Parameters
     ----------
-    D : ndarray of shape (m, n)
-        Proximities.
-    medoids : ndarray of shape (k,)
-        Columns.
-    sign : {1, -1}, default=1
-        1 for similarities, -1 for dissimilarities.
-    weights : array-like of shape (m,), optional
-        Weight of each object in the total.
+    D, medoids : ndarrays of shape (m, n) and (k,)
+        Proximities, and columns of the medoids.
+    sign, weights : {1, -1}, array-like of shape (m,) or None
+        -1 for dissimilarities; weight of each object in the total.
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -166,14 +160,6 @@ def farthest_first(D: Array, k: int) -> Indices:
     ----------
     D, k : ndarray of shape (n, n), int
         Dissimilarities; number of objects, at most n.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import farthest_first
-    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 12.0])
-    >>> farthest_first(np.abs(x[:, None] - x), 3)
-    array([2, 4, 0])
     """
     chosen = [int(D.max(axis=0).argmin())]
     nearest = D[:, chosen[0]].copy()
@@ -189,10 +175,8 @@ class RandomStarts:
 
     Parameters
     ----------
-    D, n_init : ndarray of shape (n, n), int
-        Proximities; number of starts.
-    random_state : int, RandomState or None
-        Random seed.
+    D, n_init, random_state : ndarray of shape (n, n); int; int, RandomState or None
+        Proximities, number of starts and random seed.
     """
 
     def __init__(self, D: Array, n_init: int, random_state: Any = None) -> None:
@@ -265,21 +249,6 @@ def _alternate(D: Array, cost: float, weights: Floats, starts: Indices, max_iter
         else:
             runs.append((medoids, max_iter, swaps, False))
     return runs
-
-
-def _starts(
-    D: Array, k: int, sign: int, weights: Floats, init: Init | ArrayLike, n_init: int, random_state: Any
-) -> Iterator[Indices]:
-    """Yield the initial medoids of every start, pairwise not identical."""
-    if not isinstance(init, str):
-        yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
-        return
-    if init == "random":
-        yield from RandomStarts(D, n_init, random_state)(k)
-        return
-    rng = check_random_state(random_state)
-    for _ in range(n_init):
-        yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
 
 
 def _distinct(D: Array, order: Indices, k: int) -> Indices:

@@ -79,25 +79,14 @@ def vote_winners(
     ----------
     indices : ndarray of shape (m, K)
         Ranked neighbors, the best first; -1 pads at the end.
-    codes : ndarray of shape (n,)
-        Class code of every training object.
+    codes, n_classes : ndarray of shape (n,), int
+        Class code of every training object, and number of classes.
     ks : array of ints, ascending
         Numbers of neighbors; a k beyond a row's known neighbors uses them all.
-    n_classes : int
-        Number of classes.
     weights : ndarray of shape (m, K), non-negative, or None
         Weight of each vote; None counts every vote once.
     n_jobs : int or None
         Threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import vote_winners
-    >>> vote_winners(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 2, 3], 2)
-    array([[1],
-           [0],
-           [0]])
     """
     m = indices.shape[0]
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))

@@ -39,16 +39,8 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
     ----------
     values, vectors : ndarrays of shape (n,) and (n, n)
         Eigenvalues l of the kernel, not negative, and eigenvectors U, as columns.
-    target : array-like of shape (n,)
-        Target y.
-    alphas : array-like of shape (A,)
-        Regularizers, positive.
-
-    Notes
-    -----
-    With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
-    with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
-    the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1.
+    target, alphas : array-likes of shape (n,) and (A,)
+        Target y; positive regularizers.
 
     Examples
     --------
@@ -58,6 +50,9 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
     >>> path.dual_coef, path.intercepts, path.loo
     (array([[-1. , -0.5,  1.5]]), array([3.]), array([[4. , 3.5, 1.5]]))
     """
+    # With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
+    # with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
+    # the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1.
     y = np.asarray(target, dtype=np.float64)
     grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
     l, U = np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)  # noqa: E741

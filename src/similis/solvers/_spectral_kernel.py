@@ -90,10 +90,8 @@ class SpectralMachine:
     ----------
     y : array of shape (n,)
         Labels, 1 and -1, both present.
-    similarities : sequence of LearntSpectrum
-        Similarities with a learned spectrum.
-    kernels : sequence of ndarray of shape (n, n)
-        Positive semi-definite.
+    similarities, kernels : sequences of LearntSpectrum, and of ndarray of shape (n, n)
+        Similarities with a learned spectrum, and positive semi-definite kernels.
     trace : float, optional
         Bound of sum_j w_j tr K_j; required with kernels.
 
