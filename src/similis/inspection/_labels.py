@@ -48,10 +48,8 @@ def suspicious_labels(
 
     Parameters
     ----------
-    S : array-like of shape (n, n)
-        Proximities; NaN is missing.
-    y : array-like of shape (n,)
-        Class labels.
+    S, y : array-like of shape (n, n) and (n,)
+        Proximities, NaN is missing; class labels.
     n_neighbors : int, default=5
         Number of neighbors that vote.
     kind : {"similarity", "dissimilarity"}, default="similarity"

@@ -36,10 +36,8 @@ def class_centroids(
     rule : {"max-sum", "popular", "any-class"}
         The member most similar to its class on average, the one that is most often a nearest neighbor, or the object of
         any class that is most similar to the class on average.
-    sign : {1.0, -1.0}
-        -1 for dissimilarities.
-    sample_weight : ndarray of shape (n,), optional
-        Equivalent to repeating each object this many times; 0 leaves it out.
+    sign, sample_weight : {1.0, -1.0}, ndarray of shape (n,) or None
+        -1 for dissimilarities. Weights are equivalent to repeating each object this many times; 0 leaves it out.
     """
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":
@@ -62,8 +60,7 @@ def centroids_by_fold(
     for fold in np.unique(test_fold):
         test = test_fold == fold
         if rule != "max-sum":
-            choose = _most_popular if rule == "popular" else _best_of_all
-            yield test, choose(S, codes, n_classes, sign, np.where(test, 0.0, 1.0))
+            yield test, class_centroids(S, codes, n_classes, rule=rule, sign=sign, sample_weight=~test)
             continue
         rows = np.flatnonzero(test)
         own = codes[rows][:, None] == codes[None, :]

@@ -21,8 +21,7 @@ from similis.solvers._active_set import improve_in_box
 from similis.solvers._margin_qp import Constraints, MarginWeights, solve_margin
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
-_ROUNDS = 1  # of coordinate sweeps, while the gap is above:
-_SWEEP_GAP = 1e-2
+_SWEEP_GAP = 1e-2  # above which the first step is a round of coordinate sweeps
 _MAX_STEPS = 400  # per stage of the continuation
 _PATIENCE = 100  # steps that do not halve the gap
 _SMALL = 250  # objects up to which interior points are as fast without C
@@ -39,10 +38,8 @@ class ClassMargin:
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
-        Similarities of the training objects.
-    codes : ndarray of shape (n,)
-        Class of each object, 0 to G - 1.
+    S, codes : ndarrays of shape (n, n) and (n,)
+        Similarities of the training objects, and class of each object, 0 to G - 1.
     each : bool, default=False
         Require each object to be more similar to its class than to each other class, one constraint per object and
         other class; False requires it for all others together.
@@ -95,6 +92,7 @@ class ClassMargin:
         found[self._order] = self._u / self._scale / self._scale  # the square may be zero
         return found
 
+    @single_blas_thread()
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
         """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`.
 
@@ -106,8 +104,7 @@ class ClassMargin:
         if target < 1e-290:  # A is so small that a margin would cost more than its violation
             u = np.full(int(self._used.sum()), float(C))
             return MarginWeights(np.zeros(self._M.shape[1]), u, C * len(u), 0.0, True, 0)
-        with single_blas_thread():
-            gap, steps, objective, pull = self._advance(target, tol)
+        gap, steps, objective, pull = self._advance(target, tol)
         alpha = np.maximum(pull, 0.0) / 2
         if gap > max(tol, 1e-8):
             found = self._interior_points(target, tol)
@@ -117,13 +114,10 @@ class ClassMargin:
         return self._result(alpha, objective, gap, steps)
 
     def _solve_hard(self, tol: float) -> MarginWeights:
-        """Raise C until no multiplier is at its bound; a problem that is small or has no solution goes to interior
-        points.
-        """
+        """Raise C until no multiplier is at its bound; small and infeasible problems go to interior points."""
         C, steps = 100.0, 0
         while len(self._M) > _SMALL and C <= 1e8:
-            with single_blas_thread():
-                gap, count, _, pull = self._advance(C, tol)
+            gap, count, _, pull = self._advance(C, tol)
             steps += count
             if gap <= tol and self._u.max() < C:
                 alpha = np.maximum(pull, 0.0) / 2
@@ -194,7 +188,7 @@ class ClassMargin:
             # Sweeps also while they work and there are more multipliers than one step takes: tight similarities have a
             # nearly diagonal A and nearly all multipliers between the bounds.
             crowded = np.count_nonzero(wrong) > _MAX_ACTIVE and not slow
-            if crowded or (gap > _SWEEP_GAP and steps <= _ROUNDS):
+            if crowded or (gap > _SWEEP_GAP and steps == 1):
                 swept = gap
                 rows, others = np.nonzero(wrong)
                 for _ in range(3):

@@ -1,10 +1,5 @@
-"""Completion of incomplete kernels, [chen2010] sec. 6.1.
-
-* Hidden rows with an auxiliary kernel: K11 is the block of the known objects and M a model of the whole kernel. em and
-  the Wishart model fill in the conditional expectation for an estimate of M (:func:`conditional_completion`);
-  :func:`frobenius_completion` minimizes the distance from the model instead.
-* Scattered missing entries: :func:`nearest_completion` and :func:`nuclear_completion`.
-* Rows of new objects: :class:`KernelFactor` and :func:`infer_row`.
+"""Completion of incomplete kernels, [chen2010] sec. 6.1, where K11 is the block of the known objects, M a model of the
+whole kernel: hidden rows from an auxiliary kernel, scattered missing entries, and rows of new objects.
 """
 
 from __future__ import annotations
@@ -208,9 +203,8 @@ def wishart_completion(
 
 
 def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
-    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r) with Sigma at its mode, without terms that do not depend on r.
-
-    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r: with
+    l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
     """
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
@@ -420,7 +414,7 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
 
 
 class KernelFactor:
-    """Factor R, (n, rank), with K = R R', and completion of rows r = R z from their known entries.
+    """Factor with K = R R', and completion of rows r = R z from their known entries.
 
     Parameters
     ----------
@@ -433,10 +427,8 @@ class KernelFactor:
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
     def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
-        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
-
-        R z is K_.J K_JJ^+ s_J, the row of smallest norm among the nearest ones; for a complete row it is the projection
-        on the range of K.
+        """Return the shortest z with R z nearest to the known values, K_.J K_JJ^+ s_J, and a basis of the z that do not
+        change them.
         """
         rank = self.R.shape[1]
         if not known.any() or not rank:

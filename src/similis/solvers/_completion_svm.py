@@ -97,12 +97,18 @@ def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamm
     q = np.zeros(problem.width)
     q[problem.xi] = 1.0 / len(problem.labeled)
     q[problem.u], q[problem.v] = eta / size, gamma * size
-    A, b, cones = problem.assemble(clarabel)
+    parts = [problem.margins(), problem.norm(), problem.inequality()]
+    A, b = sparse.csc_matrix(sparse.vstack([rows for rows, _ in parts])), np.concatenate([part for _, part in parts])
+    cones = [
+        clarabel.NonnegativeConeT(len(parts[0][1])),
+        clarabel.SecondOrderConeT(len(parts[1][1])),
+        clarabel.PSDTriangleConeT(problem.r + 1),
+    ]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     P = sparse.csc_matrix((len(q), len(q)))
-    solution = clarabel.DefaultSolver(P, q, sparse.csc_matrix(A), b, cones, settings).solve()
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
     kernel = size * (T @ problem.feasible(np.asarray(solution.x)) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -127,16 +133,6 @@ class _Cone:
         places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
         self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
 
-    def assemble(self, clarabel: Any) -> tuple[Any, Floats, list[Any]]:
-        """Build A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
-        parts = [self._margins(), self._norm(), self._inequality()]
-        cones = [
-            clarabel.NonnegativeConeT(parts[0][0].shape[0]),
-            clarabel.SecondOrderConeT(parts[1][0].shape[0]),
-            clarabel.PSDTriangleConeT(self.r + 1),
-        ]
-        return sparse.vstack([A for A, _ in parts]), np.concatenate([b for _, b in parts]), cones
-
     def feasible(self, x: Floats) -> Floats:
         """Return R of a solution, with R22 corrected for rounding so that R >= 0 (Schur complement)."""
         R = np.diag(np.concatenate([self.spectrum, np.zeros(self.r - self.r1)]))
@@ -148,7 +144,7 @@ class _Cone:
         R[self.r1 :, self.r1 :] = must + (U * np.maximum(values, 0.0)) @ U.T
         return R
 
-    def _margins(self) -> tuple[Any, Floats]:
+    def margins(self) -> tuple[Any, Floats]:
         """Build the rows of y_i (z_i + b) - 1 + xi_i >= 0 for labeled objects, then of xi >= 0."""
         m, y = len(self.labeled), self.y[self.labeled]
         A = sparse.lil_matrix((2 * m, self.width))
@@ -157,7 +153,7 @@ class _Cone:
         A[:m, self.xi] = A[m:, self.xi] = -sparse.eye_array(m)
         return A, np.concatenate([-np.ones(m), np.zeros(m)])
 
-    def _norm(self) -> tuple[Any, Floats]:
+    def norm(self) -> tuple[Any, Floats]:
         """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
 
         Free entries have one row each, the others are combined by their Gram matrix: outside the free entries the
@@ -181,7 +177,7 @@ class _Cone:
         others[:-1, self.w] = -(root[:, None] * U[:, keep].T)
         return sparse.vstack([head, entries, others]), np.concatenate([np.zeros(1 + len(i)), -g, [rest]])
 
-    def _inequality(self) -> tuple[Any, Floats]:
+    def inequality(self) -> tuple[Any, Floats]:
         """Build the rows of [R zeta; zeta' u] >= 0: upper triangle by columns, off-diagonal entries times sqrt(2)."""
         scale = np.where(self.rows == self.cols, 1.0, _ROOT2)
         place = np.flatnonzero(self.free)

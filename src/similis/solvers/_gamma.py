@@ -30,13 +30,6 @@ def gamma_shape(excess: ArrayLike) -> Floats:
     ndarray of the same shape
         s: infinite where r is zero (all values equal) or negative by rounding, zero where r is infinite (a value is
         zero). The scale of a sample or cluster with mean m is m / s. The equation holds with a relative error of 1e-13.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import gamma_shape
-    >>> gamma_shape([np.euler_gamma, 0.0, np.inf])  # psi(1) = -0.5772...
-    array([ 1., inf,  0.])
     """
     r = np.asarray(excess, dtype=np.float64)
     shape = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))

@@ -118,18 +118,15 @@ class IndefiniteMachine:
             best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
         return best
 
-    def update(self, v: Floats, rho: float) -> tuple[Floats, float]:
-        """Return K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
-        return self._update(v, rho, False)
-
     def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
         if rho == np.inf:
             U = self.vectors[:, self.values > 0]
             return np.asarray(U @ (U.T @ v))
-        return self._update(v, rho, True)[0]
+        return self.update(v, rho, project=True)[0]
 
-    def _update(self, v: Floats, rho: float, project: bool) -> tuple[Floats, float]:
+    def update(self, v: Floats, rho: float, *, project: bool = False) -> tuple[Floats, float]:
+        """Return K v, or v projected on the range of K, and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
         z = self.vectors.T @ v
         weight = np.bincount(self.group, weights=z**2, minlength=len(self.poles))
         # K is that of a diagonal matrix with a rank-one update: its secular equation ([bunch1978]) costs O(n^2).

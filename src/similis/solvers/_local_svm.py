@@ -42,10 +42,8 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Symmetric positive semi-definite kernel.
-    y, Cs : arrays of shape (n,) and (R,)
-        Labels, 1 and -1, both present; positive costs, in any order.
+    K, y, Cs : arrays of shape (n, n), (n,) and (R,)
+        Symmetric positive semi-definite kernel; labels, 1 and -1, both present; positive costs, in any order.
 
     Examples
     --------

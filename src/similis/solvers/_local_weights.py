@@ -54,11 +54,9 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
     if spectrum == "shift":
         shift = np.maximum(-values[:, :1], 0.0)
         return blocks + shift[..., None] * np.eye(blocks.shape[1]), s
-    sign = _signs(values)
-    if spectrum == "clip":
-        sign = np.maximum(sign, 0.0)
-    elif spectrum != "flip":
+    if spectrum not in ("clip", "flip"):
         raise ValueError(f"spectrum must be 'clip', 'flip' or 'shift'. Got {spectrum!r}.")
+    sign = _gains(values, spectrum)
     repaired = (U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)
     repaired = (repaired + repaired.swapaxes(1, 2)) / 2
     if query == "raw":
@@ -85,9 +83,7 @@ def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, qu
     if spectrum == "shift":
         values = values + np.maximum(-values[:, :1], 0.0)
     elif spectrum in ("clip", "flip"):
-        gain = _signs(values)
-        if spectrum == "clip":
-            gain = np.maximum(gain, 0.0)
+        gain = _gains(values, spectrum)
         values = gain * values
     shifted = values[:, None, :] + ridges[:, None]  # (c, R, k)
     shifted[_signs(shifted) == 0] = np.inf
@@ -103,16 +99,19 @@ def _signs(values: Floats) -> Floats:
     return np.sign(values) * (np.abs(values) > tolerance)
 
 
+def _gains(values: Floats, spectrum: str) -> Floats:
+    """Return the factors of the eigenvalues for "clip" and "flip"."""
+    return np.maximum(_signs(values), 0.0) if spectrum == "clip" else _signs(values)
+
+
 @dataclass(frozen=True)
 class BlockWeights:
     """Weights for c queries, T numbers of neighbors and R regularizers, with their certificate.
 
     Attributes
     ----------
-    weights : ndarray of shape (c, T, R, K)
-        Zero beyond the k-th neighbor.
-    gap : ndarray of shape (c, T, R) or None
-        Bound on the difference of the objective and its minimum; None for a method without objective.
+    weights, gap : ndarrays of shape (c, T, R, K) and (c, T, R)
+        Zero beyond the k-th neighbor; bound on the difference of the objective and its minimum, None for regression.
     sound : ndarray of shape (c, R) or None
         Regression only: the largest k for which S_k + ridge I is numerically positive definite. For larger k these
         weights are repeated; use :func:`spectral_filter` there.
@@ -138,10 +137,8 @@ def kri_weights(
         any order; descending order is fastest.
     ridges : array of shape (R,) or float
         Positive regularizers; for zero the minimizer may not be unique.
-    ks : array of shape (T,), ascending, or None
-        Numbers of neighbors; None means K only.
-    known : ndarray of shape (c,) or None
-        Number of valid neighbors of each query; the rest of its block is ignored. None means K.
+    ks, known : arrays of shape (T,), ascending, and (c,), or None
+        Numbers of neighbors, and of the valid ones of each query; the rest of its block is ignored. None means K.
 
     Examples
     --------

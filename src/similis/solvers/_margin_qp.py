@@ -20,10 +20,8 @@ class MarginWeights:
 
     Attributes
     ----------
-    alpha : ndarray of shape (n,)
-        The weights, exactly zero where ``A'u`` is not positive.
-    multipliers : ndarray of shape (c,)
-        One for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
+    alpha, multipliers : ndarrays of shape (n,) and (c,)
+        The weights, and u, one for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
     objective : float
         |a|^2 + C sum max(1 - A a, 0) at `alpha`; without C, |a|^2.
     gap : float
@@ -66,10 +64,8 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 
     Parameters
     ----------
-    A : ndarray of shape (c, n)
-        One constraint per row.
-    C : float or None
-        Cost of a violation; None allows none.
+    A, C : ndarray of shape (c, n), float or None
+        One constraint per row; cost of a violation, None allows none.
     tol, max_iter : float, int
         Relative gap at which to stop; Newton steps at most.
     """
@@ -91,52 +87,26 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 100) -> MarginWeights:
     """Solve the problem of :func:`nonnegative_margin` for any form of the constraints."""
     state = _State(A, C)
-    best = _Best(state)
     steps = stalled = 0
     while steps < max_iter and stalled < _PATIENCE:
         steps += 1
-        before = best.gap
-        if not state.step() or best.update(tol) or state.is_infeasible():
+        before = state.gap
+        if not state.step() or state.evaluate(tol) or state.is_infeasible():
             break
         # Far from the end a step may shorten the gap by little: it restores feasibility first.
-        at_limit = state.mean <= 1e-8 * (1 + abs(best.bound)) or (state.length < 1e-3 and best.gap < 0.1)
-        stalled = stalled + 1 if at_limit and best.gap > 0.5 * before else 0
-    feasible = bool(np.isfinite(best.objective))
-    return MarginWeights(best.alpha, best.u if feasible else state.u, best.objective, best.gap, feasible, steps)
-
-
-class _Best:
-    """Best point and best dual bound so far: of the iterates and of the points recovered from their multipliers."""
-
-    def __init__(self, state: _State) -> None:
-        self.state = state
-        self.alpha, self.u = np.zeros(len(state.a)), state.u.copy()
-        self.objective, self.bound = np.inf, -np.inf
-
-    @property
-    def gap(self) -> float:
-        """Relative bound on the difference of `objective` and the minimum."""
-        return max(self.objective - self.bound, 0.0) / (1 + self.objective) if np.isfinite(self.objective) else np.inf
-
-    def update(self, tol: float) -> bool:
-        """Evaluate the current state; return True if the point recovered from its multipliers has a gap below `tol`."""
-        state = self.state
-        pull = np.maximum(state.A.transposed(state.u), 0.0)
-        bound = float(state.u.sum()) - float(pull @ pull) / 4
-        if bound > self.bound:
-            self.bound, self.u = bound, state.u.copy()
-        recovered, objective = state.objective(pull / 2)
-        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
-        if done or objective < self.objective:
-            self.alpha, self.objective = recovered, objective
-        iterate, objective = state.objective(state.a)
-        if not done and objective < self.objective:
-            self.alpha, self.objective = iterate, objective
-        return bool(done)
+        at_limit = state.mean <= 1e-8 * (1 + abs(state.bound)) or (state.length < 1e-3 and state.gap < 0.1)
+        stalled = stalled + 1 if at_limit and state.gap > 0.5 * before else 0
+    feasible = bool(np.isfinite(state.best))
+    u = state.best_u if feasible else state.u
+    return MarginWeights(state.best_a, u, state.best, state.gap, feasible, steps)
 
 
 class _State:
-    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
+    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
+
+    `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far: of the
+    iterates and of the points recovered from their multipliers.
+    """
 
     def __init__(self, A: Constraints, C: float | None) -> None:
         c, n = A.shape
@@ -147,6 +117,27 @@ class _State:
         if C is not None:
             self.u *= min(1.0, C / 2)
             self.w, self.xi = C - self.u, np.ones(c)
+        self.best_a, self.best, self.best_u, self.bound = np.zeros(n), np.inf, self.u.copy(), -np.inf
+
+    @property
+    def gap(self) -> float:
+        """Relative bound on the difference of `best` and the minimum."""
+        return max(self.best - self.bound, 0.0) / (1 + self.best) if np.isfinite(self.best) else np.inf
+
+    def evaluate(self, tol: float) -> bool:
+        """Update the best points; return True if the one recovered from the multipliers has a gap below `tol`."""
+        pull = np.maximum(self.A.transposed(self.u), 0.0)
+        bound = float(self.u.sum()) - float(pull @ pull) / 4
+        if bound > self.bound:
+            self.bound, self.best_u = bound, self.u.copy()
+        recovered, objective = self.objective(pull / 2)
+        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
+        if done or objective < self.best:
+            self.best_a, self.best = recovered, objective
+        iterate, objective = self.objective(self.a)
+        if not done and objective < self.best:
+            self.best_a, self.best = iterate, objective
+        return bool(done)
 
     def step(self) -> bool:
         """Take one predictor-corrector step; return False if the iterates diverge along a ray."""

@@ -63,10 +63,9 @@ class Omega(FittedArrays):
     ----------
     domain : array-like of numbers, or tuple (low, high)
         A finite set of values, or an interval; one end of an interval may be infinite.
-    width : float, optional
-        Unit of length on a half-line; 1 by default.
-    share : float, default=1.0
-        Fraction of a finite set that the given values are; each has the weight 1 / share.
+    width, share : float, optional
+        Unit of length on a half-line, 1 by default; fraction of a finite set that the given values are, 1 by default:
+        each has the weight 1 / share.
 
     Attributes
     ----------

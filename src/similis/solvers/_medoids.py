@@ -25,16 +25,13 @@ class Medoids:
 
     Attributes
     ----------
-    medoids : ndarray of shape (k,), ascending
-        Indices of the medoids. Among duplicates one may have no members; see `with_members`.
-    labels : ndarray of shape (n,)
-        Position in `medoids` of each object's medoid, the first among equals.
+    medoids, labels : ndarrays of shape (k,) and (n,)
+        Ascending indices of the medoids, and position in `medoids` of each object's medoid, the first among equals.
+        Among duplicates a medoid may have no members; see `with_members`.
     total : float
         Weighted sum of the proximities of the objects to their medoids.
-    n_iter, n_swaps : int
-        Sweeps over the candidates, and medoids replaced, in the best start.
-    converged : bool
-        True if the best start ended because no exchange improved it.
+    n_iter, n_swaps, converged : int, int, bool
+        Sweeps over the candidates, and medoids replaced, in the best start; True if no exchange improved it further.
     """
 
     medoids: Indices

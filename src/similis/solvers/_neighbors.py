@@ -31,10 +31,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
 
     Returns
     -------
-    indices : ndarray of shape (m, k), intp
-        Columns; -1 where a row has fewer than k candidates.
-    values : ndarray of shape (m, k), dtype of S
-        ``S[i, indices[i]]``; NaN where the index is -1.
+    indices, values : ndarrays of shape (m, k), intp and dtype of S
+        Columns, -1 where a row has fewer than k candidates; and ``S[i, indices[i]]``, NaN where the index is -1.
 
     Examples
     --------
@@ -77,16 +75,12 @@ def vote_winners(
 
     Parameters
     ----------
-    indices : ndarray of shape (m, K)
-        Ranked neighbors, the best first; -1 pads at the end.
-    codes, n_classes : ndarray of shape (n,), int
-        Class code of every training object, and number of classes.
+    indices, codes, n_classes : ndarrays of shape (m, K) and (n,), int
+        Ranked neighbors, the best first, -1 pads at the end; class code of every training object; number of classes.
     ks : array of ints, ascending
         Numbers of neighbors; a k beyond a row's known neighbors uses them all.
-    weights : ndarray of shape (m, K), non-negative, or None
-        Weight of each vote; None counts every vote once.
-    n_jobs : int or None
-        Threads.
+    weights, n_jobs : non-negative ndarray of shape (m, K) or None; int or None
+        Weight of each vote, None counts every vote once; threads.
     """
     m = indices.shape[0]
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
@@ -131,12 +125,10 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
 
     Parameters
     ----------
-    indices, ks
-        As in :func:`vote_winners`.
+    indices, ks, weights
+        As in :func:`vote_winners`; weights that are all zero among the first k weight all neighbors equally.
     target : ndarray of shape (n,)
         Target of every training object.
-    weights : ndarray of shape (m, K), non-negative, or None
-        Weight of each neighbor; None, and weights that are all zero among the first k, weight all neighbors equally.
     """
     last = np.minimum(np.asarray(ks, dtype=np.intp), indices.shape[1]) - 1
     known = indices >= 0

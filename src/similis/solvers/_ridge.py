@@ -37,18 +37,10 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
 
     Parameters
     ----------
-    values, vectors : ndarrays of shape (n,) and (n, n)
-        Eigenvalues l of the kernel, not negative, and eigenvectors U, as columns.
-    target, alphas : array-likes of shape (n,) and (A,)
-        Target y; positive regularizers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import ridge_path
-    >>> path = ridge_path(np.ones(3), np.eye(3), [1.0, 2.0, 6.0], [1.0])
-    >>> path.dual_coef, path.intercepts, path.loo
-    (array([[-1. , -0.5,  1.5]]), array([3.]), array([[4. , 3.5, 1.5]]))
+    values, vectors, target : ndarrays of shape (n,), (n, n) and (n,)
+        Eigenvalues l of the kernel, not negative, eigenvectors U, as columns, and target y.
+    alphas : array-like of shape (A,)
+        Regularizers, positive.
     """
     # With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
     # with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by

@@ -228,9 +228,8 @@ class _State:
             if rest + larger**2 * square < loss + square:
                 c, b, loss, square = larger * c, larger * b, rest, larger**2 * square
         primal = loss + square + penalty
-        everywhere = [np.zeros(0) for _ in machine.similarities]
-        for place, alpha in zip([i for i, s in enumerate(machine.similarities) if s.values.size], alphas):
-            everywhere[place] = alpha
+        found = iter(alphas)
+        everywhere = [next(found) if s.values.size else np.zeros(0) for s in machine.similarities]
         full = np.zeros(machine._given)
         full[machine._used] = weights
         gap = max(primal - dual, 0.0)
@@ -261,6 +260,7 @@ class _SpectralBlock(Block):
 
     def start(self, x: Floats, mean: float) -> None:
         """Choose the exact slacks where x is feasible."""
+        self.z = np.zeros(1)
         self.evaluate(x)
         self.s = np.maximum(-self.c, 0.1)
         self.z = mean / self.s
@@ -283,8 +283,6 @@ class Norm2Block(_SpectralBlock):
         self.size = float(np.linalg.norm(p))
         self.unit = p / self.size if self.size > 0 else p
         self.c = np.array([self.size / self.gamma - 1.0])
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         self.gradient = self.B @ (2 * self.kd * self.unit * self.g / self.gamma)
         return np.asarray(self.B @ (self.cost * self.g) + self.z[0] * self.gradient)
 
@@ -327,8 +325,6 @@ class Norm1Block(Norm2Block):
         self.bound = 2 * self.k * np.abs(self.values) / self.gamma
         self.c = 0.5 * self.bound * self.g**2 - 1.0
         self.slope = self.bound * self.g
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         return np.asarray(self.B @ (self.cost * self.g + self.z * self.slope))
 
     def eliminate(self, H: Floats) -> None:
@@ -365,6 +361,7 @@ class IdentityBlock(_SpectralBlock):
         unavoidable = float(np.linalg.norm(below))
         t = 0.3 * self.gamma / unavoidable if unavoidable > 0 else np.inf
         self.u = q + 0.1 * self.gamma / np.sqrt(len(q)) + (t * below if unavoidable > 0 else 0.0)
+        self.z = np.zeros(len(q) + 1)
         self.evaluate(x)
         self.s = np.append(self.u - q, max(1.0 - self.size / self.gamma, 0.05))
         edge = max(self.n * self.gamma * self.size / t, mean / float(self.s[-1]))
@@ -375,8 +372,6 @@ class IdentityBlock(_SpectralBlock):
         self.size = float(np.linalg.norm(self.u))
         self.c = np.append(self.k * self.g**2 - self.u, self.size / self.gamma - 1.0)
         self.slope = 2 * self.k * self.g
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         self.unit = self.u / self.size
         return np.asarray(self.B @ (self.z[:-1] * self.slope))
 

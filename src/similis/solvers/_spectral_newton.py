@@ -31,8 +31,8 @@ def minimize_in_ball(
 ) -> Any:
     """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2, for a Norm2Block.
 
-    `x` is a feasible start for ||p|| = 0. ``certify(x, alpha, steps)`` returns a solution with its gap; the best one is
-    returned, as soon as its relative gap is below `target`.
+    `x` is a start within the bounds with y'x = 0. ``certify(x, alpha, steps)`` returns a solution with its gap; the
+    best one is returned, as soon as its relative gap is below `target`.
     """
     B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
     lift = kd / (block.k * block.values) / (n * gamma)
