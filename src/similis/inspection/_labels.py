@@ -21,10 +21,8 @@ class SuspiciousLabel:
 
     Attributes
     ----------
-    object : int
-        Position of the object.
-    label, suggested : object
-        Its label, and the label of most of its neighbors.
+    object, label, suggested : int, object, object
+        Position of the object, its label, and the label of most of its neighbors.
     p_value, p_suggested : float
         Share of the objects of its class that have as few neighbors of their own class, or fewer; the same for the
         suggested class: high if the object would be a typical member.

@@ -53,10 +53,9 @@ def completion_machine(
     ----------
     K, known, K_aux
         As in :func:`em_completion`; v_i are the eigenvectors of the auxiliary kernel.
-    y : ndarray of shape (n,)
-        1 and -1, both present; 0 for an object without label.
-    eta, gamma : float
-        Weights of the norm and of the departure from the auxiliary kernel, above zero.
+    y, eta, gamma : ndarray of shape (n,), float, float
+        1 and -1, both present, 0 for an object without label; positive weights of the norm and of the departure from
+        the auxiliary kernel.
 
     Notes
     -----

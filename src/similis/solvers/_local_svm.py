@@ -86,10 +86,8 @@ def local_svm_scores(
     ----------
     S, indices, s, codes, n_classes, ks, n_jobs
         As in :func:`local_scores`; every query has at least one neighbor.
-    Cs : array of shape (R,)
-        Costs, in any order.
-    spectrum : {"clip", "flip", "shift"}
-        Repair of a k x k block that is not positive semi-definite; clip and flip act on s as well.
+    Cs, spectrum : array of shape (R,), {"clip", "flip", "shift"}
+        Costs, in any order; repair of a block that is not positive semi-definite, as in :func:`local_psd`.
     """
     S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)

@@ -120,10 +120,8 @@ def best_intercept(f: Floats, y: Floats, cost: float | Floats) -> float:
 
     Parameters
     ----------
-    f, y : ndarrays of shape (n,)
-        Decision values without intercept; labels, 1 and -1, both present.
-    cost : float or ndarray of shape (n,)
-        C.
+    f, y, cost : ndarrays of shape (n,), cost also float
+        Decision values without intercept; labels, 1 and -1, both present; C.
     """
     # Piecewise linear in b: the slope starts at minus the cost of the positive class and grows by C_i at y_i - f_i.
     breaks = y - f

@@ -181,10 +181,10 @@ class Omega(FittedArrays):
                 mean[place] = (w @ d) / w.sum()
             elif self.form == _RAY:
                 mean[place] = 1 / x[place]
+            elif x[place] > 1e-4:
+                mean[place] = 1 / x[place] - 1 / np.expm1(min(x[place], 700.0))
             else:
-                mean[place] = (
-                    1 / x[place] - 1 / np.expm1(min(x[place], 700.0)) if x[place] > 1e-4 else 0.5 - x[place] / 12
-                )
+                mean[place] = 0.5 - x[place] / 12
         return np.abs(mean - wanted)
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
@@ -198,11 +198,9 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
 
     Parameters
     ----------
-    omega : Omega
-        The possible values.
-    above, below : array-like of the same shape
-        Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or more
-        accurately the means of the offsets). Zero, or less by rounding, is the end itself.
+    omega, above, below : Omega, array-likes of the same shape
+        The possible values, and mean distances above the lower and below the upper end (:meth:`Omega.offsets` of the
+        means, or more accurately the means of the offsets). Zero, or less by rounding, is the end itself.
     """
     above, below = (np.ascontiguousarray(a, dtype=np.float64) / omega.width for a in (above, below))
     rates, log_z = np.empty(above.shape), np.empty(above.shape)

@@ -116,16 +116,13 @@ def k_medoids(
             results.update(zip(at, run(read, cost, w, np.array([starts[s] for s in at]), max_iter), strict=True))
 
     map_row_chunks(work, len(starts), n_jobs)
-    best: Medoids | None = None
+    found = []
     for start in range(len(starts)):
         medoids, n_iter, n_swaps, converged = results[start]
         medoids = np.sort(medoids)
         labels, costs = _assign(D, cost, medoids)
-        total = cost * float(costs @ w)
-        if best is None or sign * total > sign * best.total:
-            best = Medoids(medoids, labels, total, n_iter, n_swaps, converged)
-    assert best is not None
-    return best
+        found.append(Medoids(medoids, labels, cost * float(costs @ w), n_iter, n_swaps, converged))
+    return max(found, key=lambda one: sign * one.total)
 
 
 def total_proximity(

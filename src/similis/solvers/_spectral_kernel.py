@@ -51,12 +51,11 @@ class SpectralFit:
 
     Attributes
     ----------
-    x : ndarray of shape (n,)
-        Dual variables in [0, 1], n times the multipliers of the margins; y'x = 0.
+    x, coef, intercept : ndarrays of shape (n,), float
+        Dual variables in [0, 1], n times the multipliers of the margins, y'x = 0; c = y . x / (2 eta n), up to
+        rounding, and b: f = K c + b on the training objects.
     alphas, weights : list of ndarray, ndarray of shape (m,)
         Learned multipliers of each similarity, and weights of the kernels.
-    coef, intercept : ndarray of shape (n,), float
-        c = y . x / (2 eta n), up to rounding, and b: f = K c + b on the training objects.
     objective, gap : float
         Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its distance to the
         minimum.
