@@ -43,9 +43,10 @@ def gamma_shape(excess: ArrayLike) -> Floats:
         for _ in range(6):
             # log s - psi(s) at s = 1/t and its derivative with respect to t; psi'(s) = zeta(2, s)
             large = t * _LARGE <= 1
-            s = 1 / np.where(large, 1.0, t)
-            value, slope = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
-            value[large], slope[large] = polyval(t[large], _SERIES), polyval(t[large], _SLOPES[1:])
+            value, slope = polyval(t, _SERIES), polyval(t, _SLOPES[1:])
+            if not large.all():
+                s = 1 / t[~large]
+                value[~large], slope[~large] = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
             step = (value - r) / slope
             t = t - step
             if np.all(np.abs(step) <= 1e-9 * t):  # quadratic convergence: the next step would be rounding

@@ -108,7 +108,7 @@ def local_svm_scores(
             for t, k in enumerate(sizes):
                 size_of = np.minimum(k, known[part])
                 treat_of = size_of > sound  # the leading block needs repair
-                for size, treat in np.unique([size_of, treat_of], axis=1).T:
+                for size, treat in sorted(set(zip(size_of.tolist(), treat_of.tolist()))):
                     chosen = np.flatnonzero((size_of == size) & (treat_of == treat))
                     rows_ = part[chosen]
                     block = np.ascontiguousarray(blocks[chosen, :size, :size])
