@@ -541,7 +541,7 @@ def test_blocks_of_classes_equal_constraints_written_out(rng, normalize):
     S, y = tight_categorical(40, 2)
     margin = ClassMargin(S, y, each=True, normalize=normalize)
     blocks = _class_margin._ClassBlocks(margin)
-    dense = _class_margin.DenseConstraints(margin._rows(*np.nonzero(margin._used)))
+    dense = _class_margin.Constraints(margin._rows(*np.nonzero(margin._used)))
     a, u, weights = rng.random(40), rng.random(blocks.shape[0]), rng.random(blocks.shape[0])
     assert blocks.shape == dense.shape
     np.testing.assert_allclose(blocks.times(a), dense.times(a), atol=1e-14)

@@ -1,7 +1,4 @@
-"""Data sets: simulators, sets bundled with the package, and benchmark sets in a folder of the user.
-
-:func:`load_benchmark` also loads iris, wine, digits and breast cancer of scikit-learn by name.
-"""
+"""Data sets: simulators, sets bundled with the package or scikit-learn, and benchmark sets in a folder of the user."""
 
 from similis.datasets._benchmark import has_dataset, load_benchmark
 from similis.datasets._shipped import DatasetInfo, list_datasets, load_promoters, load_sonar, load_votes

@@ -35,15 +35,11 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
         are ``data``, with ``feature_names``; sequences also ``sequences``; graphs ``graphs``. Every set has ``name``,
         ``target`` (codes; None without labels), ``target_names`` and ``DESCR``, some have more.
 
-    Raises
-    ------
-    DataNotFoundError
-        If the file is missing; the message names its source and its place.
-
     Notes
     -----
     The files in the folder are, as ``<set>/<file>``: npz archives with the matrix as ``S`` or ``D`` and the labels as
-    ``y``; csv tables with a header; JSON for ``mutag``. The message about a missing file contains its name.
+    ``y``; csv tables with a header; JSON for ``mutag``. The message of the ``DataNotFoundError`` about a missing file
+    contains its name and its source.
 
     ``protein_uw`` is the matrix used in the similarity papers; 1509 of its pairs are wrong (distances above ten without
     their first digit, marked in ``lost_ten_mask``). ``protein`` holds the correct distances; its rows ``keep213`` are
@@ -78,19 +74,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
 
 
 def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Return True if a data set is available, without loading it.
-
-    Parameters
-    ----------
-    name, data_home
-        As in :func:`load_benchmark`.
-
-    Examples
-    --------
-    >>> from similis.datasets import has_dataset
-    >>> has_dataset("votes")
-    True
-    """
+    """Return True if a data set is available, without loading it; parameters as in :func:`load_benchmark`."""
     try:
         known = isinstance(name, str) and name in CATALOG
         return known and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())

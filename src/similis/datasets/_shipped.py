@@ -67,12 +67,7 @@ CATALOG = {
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """List the data sets of :func:`load_benchmark`.
-
-    Returns
-    -------
-    list of DatasetInfo
-        Named tuples ``(name, n, n_classes, kind, where, about)``.
+    """List the data sets of :func:`load_benchmark`, as named tuples.
 
     Examples
     --------
@@ -101,11 +96,7 @@ def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Bunch or (data, target)
         ``data`` of shape (435, 16) holds ``"y"``, ``"n"`` and ``"?"``, which means neither (absent, abstained, or a
         position not made known) and may be treated as a third value; ``target`` 0 (democrat) or 1 (republican);
-        ``target_names``, ``feature_names``, ``kind``, ``DESCR``.
-
-    References
-    ----------
-    Congressional Voting Records (1987). UCI Machine Learning Repository. https://doi.org/10.24432/C5C01P
+        ``target_names``, ``feature_names``, ``kind``, and the citation in ``DESCR``.
 
     Examples
     --------
@@ -129,27 +120,8 @@ def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load 208 sonar returns from a metal cylinder or a rock, the energy in 60 frequency bands.
 
-    Parameters
-    ----------
-    return_X_y, as_frame
-        As in :func:`load_votes`.
-
-    Returns
-    -------
-    Bunch or (data, target)
-        ``data`` of shape (208, 60), ``target`` 0 (mine) or 1 (rock), ``target_names``, ``feature_names``, ``kind``,
-        ``DESCR``. Not the aural sonar of the similarity papers, which is ``load_benchmark("aural_sonar")``.
-
-    References
-    ----------
-    T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). UCI Machine Learning Repository.
-    https://doi.org/10.24432/C5T01Q
-
-    Examples
-    --------
-    >>> from similis.datasets import load_sonar
-    >>> load_sonar().data.shape
-    (208, 60)
+    Parameters as in :func:`load_votes`. ``data`` has the shape (208, 60), ``target`` is 0 (mine) or 1 (rock). This is
+    not the aural sonar of the similarity papers, which is ``load_benchmark("aural_sonar")``.
     """
     header, rows = _read("sonar")
     return pack(
@@ -166,28 +138,8 @@ def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load 106 stretches of E. coli DNA, half of them promoters.
 
-    Parameters
-    ----------
-    return_X_y, as_frame
-        As in :func:`load_votes`.
-
-    Returns
-    -------
-    Bunch or (data, target)
-        ``data`` of shape (106, 57) holds one nucleotide per column, at positions -50 to +7 from the start of the gene;
-        ``sequences`` the same as 106 strings; ``target`` 0 (other) or 1 (promoter); ``target_names``,
-        ``feature_names``, ``kind``, ``DESCR``.
-
-    References
-    ----------
-    C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences). UCI Machine Learning
-    Repository. https://doi.org/10.24432/C5S01D
-
-    Examples
-    --------
-    >>> from similis.datasets import load_promoters
-    >>> load_promoters().sequences[0][:10]
-    'gccttctcca'
+    Parameters as in :func:`load_votes`. ``data`` of shape (106, 57) holds one nucleotide per column, at positions -50
+    to +7 from the start of the gene; ``sequences`` the same as 106 strings; ``target`` is 0 (other) or 1 (promoter).
     """
     _, rows = _read("promoters")
     sequences = [row[1] for row in rows]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
 from scipy.spatial.distance import pdist, squareform
@@ -27,11 +26,11 @@ def make_perturbed_centroids(
     n_test: int = 1000,
     random_state: Any = None,
 ) -> Bunch:
-    """Simulate binary objects that are class centroids with some features flipped.
+    """Simulate binary objects that are class centroids with some features flipped, [cazzanti2007] sec. 6.1.
 
     Every class g has one or more centroids, drawn uniformly from {0, 1}^d. The class of an object is drawn uniformly,
     then one of the centroids of the class uniformly, and then each feature is flipped with the probability of that
-    centroid.
+    centroid. Classes are equally likely but not equally large, and a small sample may lack one.
 
     Parameters
     ----------
@@ -40,10 +39,8 @@ def make_perturbed_centroids(
     p : sequence of (sequence of float), default=((1/3,), (1/30,))
         For each class and each of its centroids, the probability that a feature is flipped. A number is a class with
         one centroid.
-    n_train : int, default=100
-        Number of training objects.
-    n_test : int, default=1000
-        Number of test objects.
+    n_train, n_test : int, default=100 and 1000
+        Numbers of training and test objects.
     random_state : int, RandomState instance or None, default=None
         Random seed; an integer makes the data reproducible.
 
@@ -53,15 +50,6 @@ def make_perturbed_centroids(
         ``X_train`` of shape (n_train, d) and ``X_test`` with entries 0 and 1 (uint8), ``y_train`` and ``y_test`` with
         class codes 0, 1, ..., ``centroids`` (per class an array of shape (its centroids, d)), and ``source_train``
         and ``source_test``: the index of the centroid of each object within its class.
-
-    Notes
-    -----
-    [cazzanti2007] sec. 6.1 has two classes. Labels are drawn independently, as in the paper, so that classes are
-    equally likely but not equally large, and a small sample may lack one.
-
-    References
-    ----------
-    [cazzanti2007], sec. 6.1.
 
     Examples
     --------
@@ -75,9 +63,15 @@ def make_perturbed_centroids(
     # [cazzanti2007] sec. 6.1.2 -> c_gj uniform on {0, 1}^d, all independent
     centroids = [random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates]
     data = Bunch(centroids=centroids)
+    sizes = np.array([len(rate) for rate in rates])
     for part, n in (("train", n_train), ("test", n_test)):
-        X, y, source = _perturb(centroids, rates, n, random)
-        data[f"X_{part}"], data[f"y_{part}"], data[f"source_{part}"] = X, y, source
+        y = random.randint(0, len(rates), size=n)
+        source = (random.random_sample(n) * sizes[y]).astype(np.intp)
+        row = (np.cumsum(sizes) - sizes)[y] + source  # of the centroid among all centroids
+        # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
+        flips = random.random_sample((n, d)) < np.concatenate(rates)[row, None]
+        data[f"X_{part}"] = np.concatenate(centroids)[row] ^ flips.astype(np.uint8)
+        data[f"y_{part}"], data[f"source_{part}"] = y, source
     return data
 
 
@@ -113,18 +107,15 @@ def make_similarity(
     """Simulate a proximity matrix and labels, with configurable defects.
 
     Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite
-    with ones on the diagonal. The defects are added in the order of the parameters.
+    with ones on the diagonal. The defects are added in the order of the parameters. Fractions and norms hold exactly
+    before duplicates are made and entries are removed.
 
     Parameters
     ----------
-    n : int
-        Number of objects.
-    n_classes : int, default=2
-        Number of classes, of sizes that differ by at most one.
-    separation : float, default=2.0
-        Standard deviation of the class centers; that of the objects around them is 1.
-    n_features : int, default=5
-        Dimension of the points.
+    n, n_classes : int
+        Numbers of objects, and of classes, 2 by default, of sizes that differ by at most one.
+    separation, n_features : float and int, default=2.0 and 5
+        Standard deviation of the class centers, that of the objects around them is 1; and dimension of the points.
     indefinite : float in [0, 1), default=0.0
         Fraction of the negative eigenvalues in the sum of all absolute eigenvalues.
     asymmetric : float, default=0.0
@@ -133,7 +124,7 @@ def make_similarity(
         Fraction of the pairs that are absent, those with the smallest similarity. If not zero, the result is a CSR
         array.
     duplicates : int, default=0
-        Number of objects that are exact copies of others.
+        Number of objects that are exact copies of others, with their row, column and label.
     missing : float in [0, 1], default=0.0
         Fraction of the off-diagonal entries that are NaN; in both directions for a symmetric matrix.
     kind : {"similarity", "dissimilarity"}, default="similarity"
@@ -143,15 +134,8 @@ def make_similarity(
 
     Returns
     -------
-    S : ndarray of shape (n, n), or CSR array if `sparse` is not zero
-        The proximities.
-    y : ndarray of shape (n,)
-        Class codes 0, 1, ...
-
-    Notes
-    -----
-    Fractions and norms hold exactly before duplicates are made and entries are removed. A duplicate has the row, column
-    and label of its original.
+    S, y : ndarray of shape (n, n), or CSR array if `sparse` is not zero; ndarray of shape (n,)
+        The proximities, and class codes 0, 1, ...
 
     Examples
     --------
@@ -174,15 +158,16 @@ def make_similarity(
     if indefinite:
         S = _make_indefinite(S, indefinite, n_classes)
     if asymmetric:
-        S = _make_asymmetric(S, asymmetric, random)
+        skew = random.normal(size=S.shape)
+        skew -= skew.T
+        S = S + skew * (asymmetric * linalg.norm(S) / (linalg.norm(skew) or 1.0))
     absent = _least_alike(S, sparse)
     if kind == "dissimilarity":
         S = S.max() - S
         np.fill_diagonal(S, 0.0)
     original = random.permutation(np.concatenate([np.arange(m), random.randint(0, m, size=int(duplicates))]))
     S, absent, y = S[np.ix_(original, original)], absent[np.ix_(original, original)], y[original]
-    lost = _lost(n, missing, asymmetric == 0, random)
-    S[lost] = np.nan
+    S[_lost(n, missing, asymmetric == 0, random)] = np.nan
     if not sparse:
         return S, y
     rows, columns = np.nonzero(~absent)
@@ -203,19 +188,6 @@ def _check_rates(p: Any) -> list[Floats]:
     return rates
 
 
-def _perturb(
-    centroids: list[NDArray[np.uint8]], rates: list[Floats], n: int, random: Any
-) -> tuple[NDArray[np.uint8], Indices, Indices]:
-    """Draw class, centroid and flips of `n` objects."""
-    y = random.randint(0, len(rates), size=n)
-    sizes = np.array([len(rate) for rate in rates])
-    source = (random.random_sample(n) * sizes[y]).astype(np.intp)
-    row = np.concatenate([[0], np.cumsum(sizes)[:-1]])[y] + source  # row of the centroid among all centroids
-    # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
-    flips = random.random_sample((n, centroids[0].shape[1])) < np.concatenate(rates)[row, None]
-    return np.concatenate(centroids)[row] ^ flips.astype(np.uint8), y, source
-
-
 def _make_indefinite(S: Floats, share: float, keep: int) -> Floats:
     """Make every other eigenvalue after the largest `keep` negative, scaled to this fraction of the spectrum."""
     eigenvalues, U = linalg.eigh(S)
@@ -229,14 +201,6 @@ def _make_indefinite(S: Floats, share: float, keep: int) -> Floats:
         eigenvalues[negative] *= -share / (1 - share) * eigenvalues[~negative].sum() / mass
     S = (U * eigenvalues) @ U.T
     return (S + S.T) / 2
-
-
-def _make_asymmetric(S: Floats, ratio: float, random: Any) -> Floats:
-    """Add a skew-symmetric matrix of this relative norm."""
-    K = random.normal(size=S.shape)
-    K -= K.T
-    norm = linalg.norm(K)
-    return S + K * (ratio * linalg.norm(S) / norm) if norm > 0 else S
 
 
 def _least_alike(S: Floats, share: float) -> Mask:

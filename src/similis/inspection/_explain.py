@@ -27,7 +27,6 @@ from similis.svm import ProximityRidge
 
 _BLOCK = 2**24  # entries of a block of altered rows
 Parts = tuple[NDArray[np.float64], NDArray[np.float64]]  # contributions (m, n, D), baseline (m, D)
-Terms = tuple[NDArray[np.float64], NDArray[np.float64], bool]  # these, and True if they are exact
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,11 +37,9 @@ class Explanation(Display):
     ----------
     contributions : ndarray of shape (m, n), or (m, n, G) for three classes or more
         Signed share of each training object in each decision.
-    baseline : ndarray of shape (m,) or (m, G)
-        Part of the decision that belongs to no object, such as an intercept.
-    decision : ndarray of shape (m,) or (m, G)
-        For two classes positive in favor of ``classes[1]``; one value per class for more; the prediction of a
-        regressor.
+    baseline, decision : ndarray of shape (m,) or (m, G)
+        Part of the decision that belongs to no object, such as an intercept; the decision, for two classes positive in
+        favor of ``classes[1]``, one value per class for more, the prediction of a regressor.
     labels : ndarray of shape (m,)
         Predictions of the model.
     classes : ndarray of shape (G,) or None
@@ -62,12 +59,8 @@ class Explanation(Display):
     exact: bool
 
     def toward(self) -> NDArray[np.float64]:
-        """Contributions in favor of each row's prediction.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Positive for objects that favor the predicted class; for a regressor, that raise the prediction.
+        """Contributions in favor of each row's prediction, shape (m, n): positive for objects that favor the predicted
+        class, or that raise the prediction of a regressor.
         """
         if self.classes is None:
             return self.contributions
@@ -77,18 +70,10 @@ class Explanation(Display):
         return self.contributions[np.arange(len(codes)), :, codes]
 
     def top(self, k: int = 5) -> list[list[tuple[str, float]]]:
-        """Name the objects that contribute most to each prediction.
+        """Name the at most `k` objects that contribute most to each prediction, with their contributions, the largest
+        first.
 
-        Parameters
-        ----------
-        k : int, default=5
-            Largest number of objects per row.
-
-        Returns
-        -------
-        list of list of (str, float)
-            Name and contribution, the largest first; for a regressor by absolute value. Objects that do not
-            contribute are left out.
+        For a regressor by absolute value. Objects that do not contribute are left out.
         """
         found = []
         for row in self.toward():
@@ -98,18 +83,7 @@ class Explanation(Display):
         return found
 
     def to_frame(self, k: int = 5) -> Any:
-        """Return the largest contributions as a pandas DataFrame.
-
-        Parameters
-        ----------
-        k : int, default=5
-            Largest number of objects per row.
-
-        Returns
-        -------
-        DataFrame
-            Columns row, prediction, object and contribution.
-        """
+        """Return :meth:`top` as a pandas DataFrame with the columns row, prediction, object and contribution."""
         pandas = require_package("pandas", extra="io", who="to_frame")
         records = [
             (i, label, name, value)
@@ -159,10 +133,6 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     ids : sequence of str, optional
         Names of the training objects; their numbers by default.
 
-    Returns
-    -------
-    Explanation
-
     Notes
     -----
     Contributions are exact
@@ -204,10 +174,8 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     named = {SimilarityKNN: _class_votes, SimilarityKNNRegressor: _target_parts, KernelHLM: _mixture_shares}
     exactly = next((function for cls, function in named.items() if isinstance(last, cls)), None)
     Q = None if exactly is None else _to_rows(steps[:-1], X)
-    if exactly is not None and Q is not None:
-        contributions, baseline, exact = *exactly(last, Q), True
-    else:
-        contributions, baseline, exact = _linear_terms(steps, X) or _changes(steps, X)
+    exact_parts = _linear_terms(steps, X) if exactly is None or Q is None else exactly(last, Q)
+    contributions, baseline = exact_parts or _changes(steps, X)
     classes = None if is_regressor(model) else np.asarray(model.classes_)
     if contributions.shape[2] == 1:
         contributions, baseline = contributions[:, :, 0], baseline[:, 0]
@@ -221,7 +189,7 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
         labels=labels,
         classes=classes,
         ids=names,
-        exact=exact,
+        exact=exact_parts is not None,
     )
 
 
@@ -275,7 +243,7 @@ def _mixture_shares(last: KernelHLM, Q: NDArray[np.float64]) -> Parts:
     return contributions, np.zeros((len(Q), contributions.shape[2]))
 
 
-def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
+def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Parts | None:
     """Coefficient times entry, for a last step that is linear in the row; steps in front are folded into it."""
     last, front = steps[-1], list(steps[:-1])
     n = getattr(last, "n_features_in_", 0)
@@ -302,10 +270,10 @@ def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
     size = np.abs(contributions).sum(axis=1) + np.abs(intercept) + np.abs(decision)
     if not (error <= 1e-6 * size).all():  # also for NaN: not linear
         return None
-    return contributions, decision - contributions.sum(axis=1), True
+    return contributions, decision - contributions.sum(axis=1)
 
 
-def _changes(steps: list[Any], X: NDArray[np.float64]) -> Terms:
+def _changes(steps: list[Any], X: NDArray[np.float64]) -> Parts:
     """Change of the decision when one entry of a row is replaced by the mean of the row."""
     model = Pipeline([(str(i), step) for i, step in enumerate(steps)])
 
@@ -325,7 +293,7 @@ def _changes(steps: list[Any], X: NDArray[np.float64]) -> Terms:
             altered = np.repeat(row[None], len(columns), axis=0)
             altered[np.arange(len(columns)), columns] = np.where(np.isnan(row[columns]), np.nan, mean)
             contributions[i, columns] = decision[i] - decide(altered)
-    return contributions, decision - contributions.sum(axis=1), False
+    return contributions, decision - contributions.sum(axis=1)
 
 
 def _margins(last: Any, rows: Any) -> NDArray[np.float64]:

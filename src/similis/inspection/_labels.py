@@ -21,14 +21,11 @@ class SuspiciousLabel:
 
     Attributes
     ----------
-    object : int
-        Position of the object.
-    label, suggested : object
-        Its label, and the label of most of its neighbors.
-    p_value : float
-        Share of the objects of its class that have as few neighbors of their own class, or fewer.
-    p_suggested : float
-        The same for the suggested class: high if the object would be a typical member.
+    object, label, suggested : int, object, object
+        Position of the object, its label, and the label of most of its neighbors.
+    p_value, p_suggested : float
+        Share of the objects of its class that have as few neighbors of their own class, or fewer; the same for the
+        suggested class: high if the object would be a typical member.
     """
 
     object: int
@@ -44,22 +41,17 @@ def suspicious_labels(
 ) -> list[SuspiciousLabel]:
     """Find objects whose nearest neighbors outvote their label.
 
+    The least p-value is first, among equals the most typical member of the suggested class. In a class without wrong
+    labels, a share p of the objects has a p-value of p or less.
+
     Parameters
     ----------
-    S : array-like of shape (n, n)
-        Proximities; NaN is missing.
-    y : array-like of shape (n,)
-        Class labels.
+    S, y : array-like of shape (n, n) and (n,)
+        Proximities, NaN is missing; class labels.
     n_neighbors : int, default=5
         Number of neighbors that vote.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity.
-
-    Returns
-    -------
-    list of SuspiciousLabel
-        The least p-value first, among equals the most typical member of the suggested class. In a class without wrong
-        labels, a share p of the objects has a p-value of p or less.
 
     Examples
     --------
@@ -91,21 +83,16 @@ def suspicious_labels(
 def influence(model: Any, S: ArrayLike, y: Any) -> NDArray[np.float64]:
     """Measure what each training object does to the predictions of the others, by leaving it out.
 
+    For k-NN: how much the leave-one-out probabilities of the true classes, summed over all other objects, drop without
+    the object; negative for an object that misleads. For ridge regression: the root mean square of the change of all
+    fitted values. Both are exact, without refits; ridge keeps its regularizer and repaired kernel.
+
     Parameters
     ----------
     model : SimilarityKNN with uniform weights, or ProximityRidge
         Fitted on `S` and `y`.
-    S : array-like of shape (n, n)
-        Training proximities.
-    y : array-like of shape (n,)
-        Class labels, or the target.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        For k-NN: how much the leave-one-out probabilities of the true classes, summed over all other objects, drop
-        without the object; negative for an object that misleads. For ridge regression: the root mean square of the
-        change of all fitted values. Both are exact, without refits; ridge keeps its regularizer and repaired kernel.
+    S, y : array-like of shape (n, n) and (n,)
+        Training proximities; class labels, or the target.
 
     Examples
     --------

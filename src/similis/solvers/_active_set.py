@@ -13,10 +13,11 @@ def improve_in_box(
 ) -> None:
     """Reduce q'd + d'Hd / 2 on low <= d <= high, with y also y'd = 0, by the method of active sets, in place.
 
-    Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed; a
-    whole step frees the variable (with y the pair) that violates its optimality condition most, until the violation is
-    below `tol` or after `pivots` changes. `d` is a feasible start, replaced by the result; H is positive semi-definite.
+    `d` is a feasible start, replaced by the result; H is positive semi-definite. Ends when the violation of the
+    optimality conditions is below `tol` or after `pivots` changes of the free variables.
     """
+    # Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed; a
+    # whole step frees the variable (with y the pair) that violates its optimality condition most.
     ridge = 1e-13 * float(H.diagonal().max(initial=0.0)) + 1e-300
     free = (d > low) & (d < high)
     for _ in range(pivots):

@@ -29,10 +29,8 @@ class BoxLassoFit:
     ----------
     coef : ndarray of shape (p,)
         The coefficients a; exact zeros off the support, exactly C at the bound.
-    objective : float
-        ||y - S a||^2 / 2 + epsilon ||a||_1.
-    gap : float
-        Upper bound on how far `objective` is above the minimum, from a dual point.
+    objective, gap : float
+        ||y - S a||^2 / 2 + epsilon ||a||_1, and an upper bound on how far it is above the minimum, from a dual point.
     n_iter : int
         Interior-point steps.
     """
@@ -48,22 +46,10 @@ def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.
 
     Parameters
     ----------
-    S : ndarray of shape (n, p)
-        Any real matrix: asymmetric, indefinite, rectangular, of any rank and scale.
-    y : array of shape (n,)
-        Target.
-    epsilon : float
-        Not negative.
-    C : float or array of shape (p,)
-        Positive; infinite for the plain lasso.
-
-    Returns
-    -------
-    BoxLassoFit
-
-    See Also
-    --------
-    BoxLasso : the same for many (epsilon, C).
+    S, y : ndarray of shape (n, p), array of shape (n,)
+        Any real matrix: asymmetric, indefinite, rectangular, of any rank and scale; and the target.
+    epsilon, C : float, float or array of shape (p,)
+        Not negative; positive, infinite for the plain lasso.
 
     Examples
     --------
@@ -78,28 +64,12 @@ def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.
 class BoxLasso:
     """Box-constrained lasso for one matrix and target and many (epsilon, C).
 
-    The Gram matrix is computed once, and solutions without a box are stored per epsilon.
+    Where solutions are not unique, the result is independent of the other values of C that were requested.
 
     Parameters
     ----------
     S, y
         As in :func:`box_lasso`.
-
-    Notes
-    -----
-    Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C. All variables but a are eliminated, so that a
-    step costs one Cholesky factor of S'S plus a positive diagonal. At a relative gap of 0.1 most coefficients are
-    zero or at the bound beyond doubt; further steps leave them out, and are repeated with all if the gap of the whole
-    problem is then not closed. Gradients are computed with S instead of S'S, whose
-    condition number is the square of that of S. Coefficients that are zero or at the bound by complementarity are set
-    to these values exactly and the others are solved for again; the result is used if the gap does not grow.
-
-    For given epsilon the lasso without a box is solved first, within |a_i| <= ||y||^2 / (2 epsilon), which every
-    solution fulfills. If it satisfies the bound C it is the solution for C too. Where solutions are not unique, the
-    result is therefore independent of the other values of C that were requested.
-
-    With u = y - S a, v = S'u and any t in [0, 1], the dual value y'(t u) - ||t u||^2 / 2 - sum_i C_i max(t |v_i| -
-    epsilon, 0) bounds the minimum from below. The gap is the better of t = 1 and t = epsilon / max |v_i|.
     """
 
     def __init__(self, S: Array, y: ArrayLike) -> None:
@@ -113,7 +83,8 @@ class BoxLasso:
 
     @single_blas_thread()
     def solve(self, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
-        """Solve for one epsilon and one C (or one per coefficient); parameters as in :func:`box_lasso`."""
+        """Solve for one epsilon and one C (or one per coefficient), as in :func:`box_lasso`."""
+        # The lasso without a box is the solution for every C that it satisfies.
         # In units of the largest entry: a S = (a scale)(S / scale).
         eps = float(epsilon) / self._scale
         with np.errstate(over="ignore"):
@@ -126,7 +97,7 @@ class BoxLasso:
         return BoxLassoFit(fit.coef / self._scale, fit.objective, fit.gap, fit.n_iter)
 
     def _lasso(self, eps: float) -> BoxLassoFit:
-        """Solve without a box."""
+        """Solve without a box: every solution fulfills |a_i| <= ||y||^2 / (2 epsilon)."""
         largest = float(np.abs(self._q).max(initial=0.0))
         if eps >= largest:
             return self._certified(np.zeros_like(self._q), eps, np.array(0.0), 0)
@@ -195,7 +166,8 @@ class BoxLasso:
         size, pull = np.abs(a), np.abs(v)
         half = float(u @ u) / 2
         objective = half + eps * float(size.sum())
-        # Primal minus dual value at t = 1, as a sum of non-negative terms.
+        # For t in [0, 1] the dual value y'(t u) - ||t u||^2 / 2 - sum_i C_i max(t |v_i| - epsilon, 0) is a lower bound.
+        # Primal minus dual value at t = 1, as a sum of non-negative terms, and at t = epsilon / max |v_i|.
         gap = float((eps * size - a * v + box * np.maximum(pull - eps, 0.0)).sum())
         largest = float(pull.max(initial=0.0))
         if largest > eps:
@@ -205,7 +177,7 @@ class BoxLasso:
 
 
 class _InteriorPoint:
-    """Iterate of the interior-point method.
+    """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C.
 
     Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. All stay positive. `fixed` are
     the values of the coefficients that are not `free`, of which the other arrays have no entries.
@@ -224,7 +196,6 @@ class _InteriorPoint:
 
     @property
     def a(self) -> Floats:
-        """All coefficients."""
         return self._coefficients(self.P)
 
     @property
@@ -262,7 +233,7 @@ class _InteriorPoint:
         return a
 
     def step(self) -> None:
-        """Take one predictor-corrector step."""
+        """Take one predictor-corrector step, with S instead of S'S for accuracy in the gradient."""
         self.steps += 1
         P, T, Z, U = self.P, self.T, self.Z, self.U
         gradient = self.S.T @ (self.S @ (P[0] - P[1]) - self.y)

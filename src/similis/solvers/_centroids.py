@@ -23,29 +23,21 @@ def class_centroids(
     sign: float = 1.0,
     sample_weight: Array | None = None,
 ) -> Indices:
-    """Choose one object per class.
+    """Choose one object per class; indices of shape (n_classes,), -1 for a class without members.
+
+    Among equals, where a difference of the size of rounding does not count, the lowest index is chosen.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
         Proximities, rows s(z, .); NaN is a missing entry and left out of the means.
-    codes : ndarray of shape (n,)
-        Class of each object, 0 .. n_classes - 1.
-    n_classes : int
-        Number of classes.
+    codes, n_classes : ndarray of shape (n,), int
+        Class of each object, 0 .. n_classes - 1, and number of classes.
     rule : {"max-sum", "popular", "any-class"}
         The member most similar to its class on average, the one that is most often a nearest neighbor, or the object of
         any class that is most similar to the class on average.
-    sign : {1.0, -1.0}
-        -1 for dissimilarities.
-    sample_weight : ndarray of shape (n,), optional
-        Equivalent to repeating each object this many times; 0 leaves it out.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Index of the centroid of each class, -1 for a class without members. Among equals, where a difference of the
-        size of rounding does not count, the lowest index is chosen.
+    sign, sample_weight : {1.0, -1.0}, ndarray of shape (n,) or None
+        -1 for dissimilarities. Weights are equivalent to repeating each object this many times; 0 leaves it out.
     """
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":
@@ -61,17 +53,14 @@ def centroids_by_fold(
 ) -> Iterator[tuple[Mask, Indices]]:
     """Yield for each fold a mask of its objects and the class centroids, (n_classes,), of the objects outside it.
 
-    The sums of the "max-sum" rule are computed once and the part of each fold is subtracted, so that all folds together
-    cost two passes over the matrix, also for leave-one-out. `test_fold` holds the fold of each object; the other
-    parameters are those of :func:`class_centroids`.
+    `test_fold` holds the fold of each object; the other parameters are those of :func:`class_centroids`.
     """
-    if rule == "max-sum":
+    if rule == "max-sum":  # the part of each fold is subtracted from sums that are computed once
         total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))
     for fold in np.unique(test_fold):
         test = test_fold == fold
         if rule != "max-sum":
-            choose = _most_popular if rule == "popular" else _best_of_all
-            yield test, choose(S, codes, n_classes, sign, np.where(test, 0.0, 1.0))
+            yield test, class_centroids(S, codes, n_classes, rule=rule, sign=sign, sample_weight=~test)
             continue
         rows = np.flatnonzero(test)
         own = codes[rows][:, None] == codes[None, :]

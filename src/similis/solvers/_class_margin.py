@@ -18,11 +18,10 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.solvers._active_set import improve_in_box
-from similis.solvers._margin_qp import Constraints, DenseConstraints, MarginWeights, solve_margin
+from similis.solvers._margin_qp import Constraints, MarginWeights, solve_margin
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
-_ROUNDS = 1  # of coordinate sweeps, while the gap is above:
-_SWEEP_GAP = 1e-2
+_SWEEP_GAP = 1e-2  # above which the first step is a round of coordinate sweeps
 _MAX_STEPS = 400  # per stage of the continuation
 _PATIENCE = 100  # steps that do not halve the gap
 _SMALL = 250  # objects up to which interior points are as fast without C
@@ -35,12 +34,12 @@ _MAX_BLOCKS = 2000  # pairs of classes up to which the normal matrix is made of 
 class ClassMargin:
     """Constraints of SBC, solved for one cost after the other.
 
+    A solution is the start of the next one: costs in ascending order are fast.
+
     Parameters
     ----------
-    S : ndarray of shape (n, n)
-        Similarities of the training objects.
-    codes : ndarray of shape (n,)
-        Class of each object, 0 to G - 1.
+    S, codes : ndarrays of shape (n, n) and (n,)
+        Similarities of the training objects, and class of each object, 0 to G - 1.
     each : bool, default=False
         Require each object to be more similar to its class than to each other class, one constraint per object and
         other class; False requires it for all others together.
@@ -51,13 +50,6 @@ class ClassMargin:
     ----------
     multipliers : ndarray of shape (n, G) with `each`, else (n, 1)
         Multipliers of the last solution, by object and other class.
-
-    Notes
-    -----
-    Each step costs one pass over the rows of S with positive weights. A solution is the start of the next one; costs in
-    ascending order are fast. The path starts at C_0 = 2 / max(A max(A'1, 0)), below which u = C is optimal, and C grows
-    by at most ten per stage. The interior points of :func:`nonnegative_margin` solve what the steps do not, where the
-    matrix fits into memory, and `each` with many active multipliers: those of one object are nearly equal then.
 
     Examples
     --------
@@ -92,7 +84,7 @@ class ClassMargin:
         self._C = 0.0  # of u
         ones = self._used.astype(np.float64)
         steepest = float(self._margins(np.maximum(self._pull(ones), 0.0)).max(where=self._used, initial=0.0))
-        self._first = 2 / max(steepest, 1e-290)
+        self._first = 2 / max(steepest, 1e-290)  # below it u = C is optimal
 
     @property
     def multipliers(self) -> Any:
@@ -100,20 +92,11 @@ class ClassMargin:
         found[self._order] = self._u / self._scale / self._scale  # the square may be zero
         return found
 
+    @single_blas_thread()
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
-        """Solve for one cost.
+        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`.
 
-        Parameters
-        ----------
-        C : float or None
-            Cost of a violation; None allows none.
-        tol : float
-            Relative gap at which to stop.
-
-        Returns
-        -------
-        MarginWeights
-            ``multipliers`` by object, and with `each` by other class within an object.
+        ``multipliers`` of the result are by object, and with `each` by other class within an object.
         """
         if C is None:
             return self._solve_hard(tol)
@@ -121,8 +104,7 @@ class ClassMargin:
         if target < 1e-290:  # A is so small that a margin would cost more than its violation
             u = np.full(int(self._used.sum()), float(C))
             return MarginWeights(np.zeros(self._M.shape[1]), u, C * len(u), 0.0, True, 0)
-        with single_blas_thread():
-            gap, steps, objective, pull = self._advance(target, tol)
+        gap, steps, objective, pull = self._advance(target, tol)
         alpha = np.maximum(pull, 0.0) / 2
         if gap > max(tol, 1e-8):
             found = self._interior_points(target, tol)
@@ -132,13 +114,10 @@ class ClassMargin:
         return self._result(alpha, objective, gap, steps)
 
     def _solve_hard(self, tol: float) -> MarginWeights:
-        """Raise C until no multiplier is at its bound; a problem that is small or has no solution goes to interior
-        points.
-        """
+        """Raise C until no multiplier is at its bound; small and infeasible problems go to interior points."""
         C, steps = 100.0, 0
         while len(self._M) > _SMALL and C <= 1e8:
-            with single_blas_thread():
-                gap, count, _, pull = self._advance(C, tol)
+            gap, count, _, pull = self._advance(C, tol)
             steps += count
             if gap <= tol and self._u.max() < C:
                 alpha = np.maximum(pull, 0.0) / 2
@@ -162,15 +141,7 @@ class ClassMargin:
             return MarginWeights(weights, u, objective, max(gap, 0.0), True, steps)
 
     def start(self, multipliers: Array, C: float) -> None:
-        """Start from the multipliers of a similar problem.
-
-        Parameters
-        ----------
-        multipliers : ndarray
-            Of the shape of the attribute ``multipliers``.
-        C : float
-            Cost at which they were found.
-        """
+        """Start from the `multipliers` of a similar problem, of the shape of the attribute, found at the cost `C`."""
         self._C = C * self._scale**2
         u = multipliers[self._order] * self._scale**2
         self._u = np.clip(np.where(self._used, u, 0.0), 0.0, self._C)
@@ -193,7 +164,12 @@ class ClassMargin:
 
     def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
         u, pull = self._u, self._pull(self._u)
-        _scale_up(u, pull, C)
+        # The best multiple of u within the bounds.
+        half, largest = float(np.square(np.maximum(pull, 0.0)).sum()) / 2, float(u.max(initial=0.0))
+        if largest > 0:
+            factor = min(C / largest, float(u.sum()) / half if half > 0 else np.inf)
+            u *= factor
+            pull *= factor
         damping, steps, large, stalled, best = 0.0, 0, 0, 0, np.inf
         swept = np.inf  # gap before the last sweeps
         while True:
@@ -212,7 +188,7 @@ class ClassMargin:
             # Sweeps also while they work and there are more multipliers than one step takes: tight similarities have a
             # nearly diagonal A and nearly all multipliers between the bounds.
             crowded = np.count_nonzero(wrong) > _MAX_ACTIVE and not slow
-            if crowded or (gap > _SWEEP_GAP and steps <= _ROUNDS):
+            if crowded or (gap > _SWEEP_GAP and steps == 1):
                 swept = gap
                 rows, others = np.nonzero(wrong)
                 for _ in range(3):
@@ -234,8 +210,11 @@ class ClassMargin:
             H = A_P @ A_P.T / 2
             if damping:
                 H += damping * (A @ A.T) / 2
-            v = u[rows, others]
-            d = _minimize_in_box(H, slope[rows, others], -v, C - v, _MAX_PIVOTS if self._each else None)
+            # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
+            v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
+            smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
+            _kernels.box_sweeps(H, g, -v, C - v, d, np.empty(len(g)), 100, smallest)
+            improve_in_box(H, g, -v, C - v, d, pivots=_MAX_PIVOTS if self._each else 2 * len(g) + 10, tol=smallest)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
             if length < 0.2:
@@ -287,18 +266,17 @@ class ClassMargin:
         if self._each and n_classes * (n_classes - 1) // 2 <= _MAX_BLOCKS and (always or 2 * n * n <= _DENSE):
             A = _ClassBlocks(self)
         elif always or self._used.sum() * n <= _DENSE:
-            A = DenseConstraints(self._rows(*np.nonzero(self._used)))
+            A = Constraints(self._rows(*np.nonzero(self._used)))
         else:
             return None
         return solve_margin(A, C, tol)
 
 
-class _ClassBlocks:
+class _ClassBlocks(Constraints):
     """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
 
-    The constraint of object i of class g against class h is f (s(i, g) - s(i, h)), where s(i, g) are the similarities
-    of i to the objects of class g. In A'WA the block (g, h) gets products of the rows of g and h alone, so that it
-    costs 2 n^3 / G for G classes, while the product with A written out costs (G - 1) n^3.
+    In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs 2 n^3 / G for G classes, while
+    the product with A written out costs (G - 1) n^3.
     """
 
     def __init__(self, margin: ClassMargin) -> None:
@@ -334,18 +312,6 @@ class _ClassBlocks:
         return H
 
 
-def _scale_up(u: Array, pull: Array, C: float) -> None:
-    """Multiply u by its best factor within the bounds."""
-    square = float(np.square(np.maximum(pull, 0.0)).sum()) / 2
-    largest = float(u.max(initial=0.0))
-    if largest > 0:
-        factor = C / largest
-        if square > 0:
-            factor = min(factor, float(u.sum()) / square)
-        u *= factor
-        pull *= factor
-
-
 def _line_search(pull: Array, change: Array, gain: float) -> float:
     """Step length in [0, 1] that minimizes |max(pull + t change, 0)|^2 / 4 - t gain."""
 
@@ -370,12 +336,3 @@ def _line_search(pull: Array, change: Array, gain: float) -> float:
         if not low < t < high:
             t = (low + high) / 2
     return t
-
-
-def _minimize_in_box(H: Array, g: Array, low: Array, high: Array, pivots: int | None = None) -> Any:
-    """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps find most bounds, active sets the solution."""
-    d = np.zeros(len(g))
-    tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
-    _kernels.box_sweeps(H, g, low, high, d, np.empty(len(g)), 100, tol)
-    improve_in_box(H, g, low, high, d, pivots=pivots or 2 * len(g) + 10, tol=tol)
-    return d

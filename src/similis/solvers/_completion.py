@@ -1,18 +1,12 @@
-"""Completion of incomplete kernels, [chen2010] sec. 6.1.
-
-* Hidden rows with an auxiliary kernel: K11 is the block of the known objects and M a model of the whole kernel. For a
-  fixed M both em and the Wishart model fill in the conditional expectation (:func:`conditional_completion`); they
-  differ in how they estimate M. :func:`frobenius_completion` minimizes the distance from the model instead.
-* Scattered missing entries: :func:`nearest_completion` and :func:`nuclear_completion`.
-* Rows of new objects: :class:`KernelFactor` and :func:`infer_row`.
-
-The convex problems are solved by Douglas-Rachford splitting ([lions1979]) with Anderson acceleration ([walker2011]).
+"""Completion of incomplete kernels, [chen2010] sec. 6.1, where K11 is the block of the known objects, M a model of the
+whole kernel: hidden rows from an auxiliary kernel, scattered missing entries, and rows of new objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from scipy import linalg, optimize, special
@@ -35,14 +29,10 @@ class Completion:
         Known entries unchanged, the others filled in.
     weights : ndarray or None
         em, frobenius: weight of each eigenvector of the auxiliary kernel; of each kernel for a mixture.
-    objective : float
-        Final value of the objective of the method.
-    path : ndarray
-        em: Stein's loss after each step, which never rises; else empty.
-    n_iter : int
-        Number of steps; 0 for a closed form.
-    converged : bool
-        True if the last step was below the tolerance.
+    objective, path : float, ndarray
+        Final value of the objective of the method; em: Stein's loss after each step, which never rises, else empty.
+    n_iter, converged : int, bool
+        Number of steps, 0 for a closed form; True if the last step was below the tolerance.
     degrees_of_freedom : float or None
         wishart: r.
     """
@@ -62,7 +52,7 @@ class Infeasible(ValueError):
 
 @single_blas_thread()
 def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 1.0) -> Floats:
-    """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with this known block.
+    """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with exactly this known block.
 
     Parameters
     ----------
@@ -72,11 +62,6 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
         Positive semi-definite; positive definite on the known objects.
     residual : float, default=1.0
         Fraction of M22 - M21 M11^-1 M12 that is kept.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        Symmetric, with exactly the known block.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     M12, M22 = M[np.ix_(i, j)], M[np.ix_(j, j)]
@@ -98,28 +83,17 @@ def em_completion(
 ) -> Completion:
     """Complete K by the em algorithm with M = sum_i w_i v_i v_i', v_i the eigenvectors of `K_aux`.
 
-    em approaches weights of zero like 1 / number of steps. After 50 steps its m-step is therefore replaced by the
-    majorization of :func:`mixture_completion`, which has the same fixed points, never raises Stein's loss either, and
-    converges linearly.
-
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
+    K, K_aux : ndarrays of shape (n, n)
+        Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
     known : ndarray of bool of shape (n,)
         The known objects.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel.
     floor : float
         Smallest weight, above zero.
-    tol : float, default=1e-6
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight.
-    max_iter : int, default=1000
-        Steps at most.
-
-    Returns
-    -------
-    Completion
+    tol, max_iter : float, int
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
+        steps at most.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -144,7 +118,7 @@ def em_completion(
         first, second = np.einsum("ij,ij->j", Z, K11 @ Z), (Y**2).sum(axis=0)
         if len(path) <= _EM_STEPS:
             new = np.maximum(w - w**2 * second, 0.0) + w**2 * first
-        else:  # as in mixture_completion
+        else:  # as in mixture_completion: linear convergence to the same limit, zeros included, where em's is sublinear
             new = w * np.sqrt(first / np.maximum(second, np.finfo(float).tiny))
         new = np.maximum(new, floor)
         step = float(np.abs(new - w).max())
@@ -160,8 +134,8 @@ def mixture_completion(
 ) -> tuple[Completion, Floats]:
     """Complete K by the em algorithm with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also return M.
 
-    The m-step has no closed form. It is replaced by one step that minimizes an upper bound of Stein's loss
-    (majorization), so that the loss never rises either. The other parameters are those of :func:`em_completion`.
+    The m-step has no closed form; it minimizes an upper bound of Stein's loss. Other parameters as in
+    :func:`em_completion`.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -200,25 +174,15 @@ def wishart_completion(
     EM for Sigma has a fixed point in closed form. Its m-step is Sigma = c (K + eta K_aux) with c = r / (r (1 + eta) +
     2n + 2). With B = K_aux11^-1 K_aux12 and Q = K_aux22 - K_aux21 B, the e-step of that Sigma returns
 
-        K12 = K11 B,   K22 = B' K11 B + q Q,   q = eta r / (eta r + 2n + 2),
-
-    so that r and eta only determine the fraction q of the residual Q that is kept.
+        K12 = K11 B,   K22 = B' K11 B + q Q,   q = eta r / (eta r + 2n + 2).
 
     Parameters
     ----------
-    K, known
-        As in :func:`em_completion`.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel, positive definite.
-    eta : float
-        Weight of the auxiliary kernel.
-    degrees_of_freedom : float or None
-        r, above n - 1; None means the most probable one.
-
-    Returns
-    -------
-    Completion
-        `objective` is minus the log posterior of r and Sigma, up to a constant.
+    K, known, K_aux
+        As in :func:`em_completion`; the auxiliary kernel is positive definite.
+    eta, degrees_of_freedom : float, float or None
+        Weight of the auxiliary kernel; r, above n - 1, or None for the most probable one. The `objective` of the result
+        is minus the log posterior of r and Sigma, up to a constant.
     """
     n, i = len(K), np.flatnonzero(known)
     # The posterior of r depends on the data only through the eigenvalues of K_aux11^-1 K11.
@@ -239,9 +203,8 @@ def wishart_completion(
 
 
 def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
-    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r) with Sigma at its mode, without terms that do not depend on r.
-
-    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r: with
+    l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
     """
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
@@ -276,26 +239,18 @@ def _log_det(A: Floats, floor: float) -> float:
 def frobenius_completion(
     K: Floats, known: Mask, K_aux: Floats, *, tol: float = 1e-7, max_iter: int = 5000
 ) -> Completion:
-    """Minimize ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
-
-    [chen2010] Eq. (6.5). For a positive semi-definite K the optimal weights are v_i' K v_i, which are never negative;
-    the objective is then the norm of the off-diagonal part of V' K V. Douglas-Rachford splitting: one copy of K is
-    positive semi-definite; the other has the known block and is a least-squares problem in w.
+    """Minimize ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block, [chen2010] Eq. (6.5).
 
     Parameters
     ----------
-    K, known
-        As in :func:`em_completion`.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel.
+    K, known, K_aux
+        As in :func:`em_completion`; v_i are the eigenvectors of the auxiliary kernel.
     tol, max_iter
-        Largest distance of the two copies relative to their norm; steps at most.
-
-    Returns
-    -------
-    Completion
-        Positive semi-definite, with exactly the known block; `objective` is the norm.
+        Largest distance of the two copies of the splitting relative to their norm; steps at most.
     """
+    # For K >= 0 the optimal weights v_i' K v_i are never negative; the objective is then the norm of the off-diagonal
+    # part of V' K V. One copy of K is positive semi-definite; the other has the known block and is a least-squares
+    # problem in w.
     V = np.linalg.eigh(K_aux)[1]
     T, spectrum = known_range(K, known)
     size = float(spectrum.max(initial=0.0)) or 1.0
@@ -330,8 +285,7 @@ def frobenius_completion(
 
 
 def known_range(K: Floats, known: Mask) -> tuple[Floats, Floats]:
-    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the spectrum of the
-    block.
+    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum.
 
     The null space of the known block belongs to the null space of K; without it a strictly feasible R exists.
     """
@@ -377,24 +331,14 @@ def nearest_completion(
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
+    S, known : ndarrays of shape (n, n), of floats and bool
         Symmetric; only known entries are read.
-    known : ndarray of bool of shape (n, n)
-        Symmetric.
-    mu : float, default=0.0
-        Weight of the nuclear norm.
-    psd : bool, default=True
-        Require X to be positive semi-definite; with ``mu=0`` this is [chen2010] Eq. (6.1).
-    tol : float, default=1e-8
-        Stop when the change of X by a step, relative to its norm, is not larger.
-    max_iter : int, default=5000
-        Steps at most.
+    mu, psd : float, bool
+        Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
+    tol, max_iter
+        Stop when the change of X by a step, relative to its norm, is not larger; steps at most.
     start : ndarray of shape (n, n), optional
         Initial values of the missing entries, zero by default. Where several X are optimal, it determines the result.
-
-    Returns
-    -------
-    Completion
     """
     X = np.where(known, S, 0.0 if start is None else start)
     shrunk = X = shrink(X, mu / 2, psd)
@@ -425,13 +369,8 @@ def nuclear_completion(
 ) -> Completion:
     """Minimize ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
-    Douglas-Rachford splitting: the spectrum of one copy of X is shrunk, the other copy has the known entries.
-    Parameters as in :func:`nearest_completion`.
-
-    Raises
-    ------
-    Infeasible
-        If no positive semi-definite matrix has the known entries.
+    Parameters as in :func:`nearest_completion`. Raises :class:`Infeasible` if no positive semi-definite matrix has the
+    known entries.
     """
     size = float(np.abs(S[known]).max(initial=0.0))
     if size == 0:
@@ -459,13 +398,11 @@ def nuclear_completion(
 
 
 def _separates(D: Floats, known: Mask, S: Floats) -> bool:
-    """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S.
-
-    A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
-    every X >= 0. A free diagonal entry D_ii = 0 forces row i of D to zero, so only the objects whose diagonal entry is
-    known contribute. The difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but
-    keeps small entries in the other rows and small negative eigenvalues, which are removed exactly.
-    """
+    """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S."""
+    # A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
+    # every X >= 0. A free diagonal entry D_ii = 0 forces row i of D to zero: only objects with a known diagonal entry
+    # contribute. The difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but
+    # keeps small entries in the other rows and small negative eigenvalues, which are removed exactly.
     i = np.flatnonzero(known.diagonal())
     part = np.ix_(i, i)
     D = np.where(known[part], D[part], 0.0)
@@ -477,7 +414,7 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
 
 
 class KernelFactor:
-    """Factor R, (n, rank), with K = R R', and completion of rows r = R z from their known entries.
+    """Factor with K = R R', and completion of rows r = R z from their known entries.
 
     Parameters
     ----------
@@ -490,10 +427,8 @@ class KernelFactor:
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
     def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
-        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
-
-        R z is K_.J K_JJ^+ s_J, the row of smallest norm among the nearest ones; for a complete row it is the projection
-        on the range of K.
+        """Return the shortest z with R z nearest to the known values, K_.J K_JJ^+ s_J, and a basis of the z that do not
+        change them.
         """
         rank = self.R.shape[1]
         if not known.any() or not rank:
@@ -524,14 +459,8 @@ def kernel_factor(K: Floats, *, tol: float = 1e-12) -> KernelFactor:
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Symmetric.
-    tol : float, default=1e-12
-        Fraction of the largest eigenvalue below which eigenvalues count as zero.
-
-    Returns
-    -------
-    KernelFactor
+    K, tol : symmetric ndarray of shape (n, n), float
+        The kernel, and the fraction of the largest eigenvalue below which eigenvalues count as zero.
     """
     values, U = linalg.eigh(K)
     size = np.abs(values)
@@ -540,32 +469,22 @@ def kernel_factor(K: Floats, *, tol: float = 1e-12) -> KernelFactor:
 
 
 def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float, row: Floats) -> Floats:
-    """Minimize ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0.
+    """Minimize ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0, [chen2010] Eq. (6.8).
+
+    The paper prints r'Kr <= t; the matrix is positive semi-definite if r'K^+r <= t with r in the range of K.
 
     Parameters
     ----------
     factor : KernelFactor
         Of K, (n, n).
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
-    aux : ndarray of shape (n,)
-        Auxiliary kernel values of the new object.
-    aux_self : float
-        Auxiliary kernel value of the new object with itself.
+    K_aux, aux, aux_self : ndarrays of shape (n, n) and (n,), float
+        The auxiliary kernel, and its values of the new object with the others and with itself; b_i are the eigenvectors
+        of [K_aux aux; aux' aux_self].
     row : ndarray of shape (n,)
-        Known entries of r; NaN elsewhere.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        r, in the range of K; nearest to the known entries if no row in that range has them.
-
-    Notes
-    -----
-    [chen2010] Eq. (6.8). The paper prints r'Kr <= t; the matrix is positive semi-definite if r'K^+r <= t with r in the
-    range of K. With r = R z this is ||z||^2 <= t. As in Eq. (6.7) the weights w_i are the quadratic forms of b_i; a
-    quadratic function of (z, t) with one multiplier remains, which is the root of a monotone function.
+        Known entries of r; NaN elsewhere. If no row in the range of K has them, r is the nearest one.
     """
+    # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the weights w_i are the quadratic forms of b_i; a
+    # quadratic function of (z, t) with one multiplier remains, which is the root of a monotone function.
     R, n = factor.R, len(aux)
     known = ~np.isnan(row)
     z, N = factor.split(known, np.where(known, row, 0.0))
@@ -619,13 +538,14 @@ def douglas_rachford(
     max_iter: int,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> tuple[Floats, Floats, int, bool]:
-    """Minimize f(X) + g(X), given their proximal maps, by Douglas-Rachford splitting ([lions1979]).
+    """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2.
 
-    ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2, `second` the same with g. `watch` is called with both copies every 20
-    steps and may raise an exception to end the search. Returns the results X and Z of both maps, which agree at the
-    minimum, the number of steps, and True if the copies agree up to `tol` relative to their norm.
+    `watch` is called with both copies every 20 steps and may end the search by an exception. Returns both copies, the
+    number of steps, and True if the copies agree up to `tol` relative to their norm.
     """
-    s, memory = start, _AndersonMemory()
+    s = start
+    points: list[Floats] = []
+    steps: list[Floats] = []
     plain, last = start, np.inf  # point after the step without acceleration, and distance of the copies before it
     X = Z = start
     converged, step = False, 0
@@ -637,39 +557,25 @@ def douglas_rachford(
         converged = apart <= tol * max(float(np.linalg.norm(X)), float(np.linalg.norm(Z)), np.finfo(float).tiny)
         if watch is not None and step % 20 == 0:
             watch(X, Z)
-        if memory and apart > 2 * last:  # reject the accelerated step and restart from the plain one
-            s, last = plain, np.inf
-            memory.clear()
+        if points and apart > 2 * last:  # reject the accelerated step and restart from the plain one
+            s, last, points, steps = plain, np.inf, [], []
             continue
-        last, plain = apart, s + _RELAX * (Z - X)
-        s = memory.step(s, _RELAX * (Z - X))
+        g = _RELAX * (Z - X)
+        last, plain = apart, s + g
+        points, steps = [*points, s][-_MEMORY:], [*steps, g][-_MEMORY:]
+        s = _accelerated(points, steps) if len(points) > 2 else plain
     return X, Z, step, converged
 
 
-class _AndersonMemory:
-    """Anderson acceleration ([walker2011]): combine past steps so that the residual is smallest in least squares."""
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        self.points: list[Floats] = []
-        self.steps: list[Floats] = []
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def step(self, s: Floats, g: Floats) -> Floats:
-        """Return the accelerated successor of s, whose plain step is g."""
-        self.points, self.steps = [*self.points, s][-_MEMORY:], [*self.steps, g][-_MEMORY:]
-        if len(self) < 3:
-            return s + g
-        G = np.array([(b - a).ravel() for a, b in zip(self.steps, self.steps[1:])])
-        gram = G @ G.T
-        gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram)
-        weights = np.linalg.solve(gram, G @ g.ravel())
-        S = np.array([(b - a).ravel() for a, b in zip(self.points, self.points[1:])])
-        return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
+def _accelerated(points: list[Floats], steps: list[Floats]) -> Floats:
+    """Combine past steps so that the residual is smallest in least squares: Anderson acceleration ([walker2011])."""
+    s, g = points[-1], steps[-1]
+    G = np.array([(b - a).ravel() for a, b in pairwise(steps)])
+    gram = G @ G.T
+    gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram)
+    weights = np.linalg.solve(gram, G @ g.ravel())
+    S = np.array([(b - a).ravel() for a, b in pairwise(points)])
+    return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
 
 
 def shrink(A: Floats, by: float, psd: bool) -> Floats:

@@ -1,8 +1,4 @@
-"""Support vector machine learned together with the hidden part of its kernel, [chen2010] Eq. (6.7), (6.10).
-
-The problem is a conic program over the SVM, the weights of the auxiliary kernel and the hidden part of the kernel. It
-is the only one in similis that needs a conic solver (Clarabel).
-"""
+"""Support vector machine learned together with the hidden part of its kernel, [chen2010] Eq. (6.7), (6.10)."""
 
 from __future__ import annotations
 
@@ -28,18 +24,12 @@ class CompletionMachine:
 
     Attributes
     ----------
-    kernel : ndarray of shape (n, n)
-        K, positive semi-definite, with the given known block.
-    weights : ndarray of shape (n,)
-        w of the auxiliary kernel's eigenvectors.
-    coef : ndarray of shape (l,)
-        c, one for each labeled object.
-    intercept : float
-        b.
-    objective : float
-        Objective of this K, c and b.
-    gap : float
-        Upper bound on the difference of `objective` and its minimum, up to the tolerance of the conic solver.
+    kernel, weights : ndarrays of shape (n, n) and (n,)
+        K, positive semi-definite, with the given known block; w of the auxiliary kernel's eigenvectors.
+    coef, intercept : ndarray of shape (l,), float
+        c, one for each labeled object, and b.
+    objective, gap : float
+        Objective of K, c and b, and a bound on its distance to the minimum, up to the tolerance of the conic solver.
     status : str
         Status reported by the conic solver.
     """
@@ -63,25 +53,16 @@ def completion_machine(
     ----------
     K, known, K_aux
         As in :func:`em_completion`; v_i are the eigenvectors of the auxiliary kernel.
-    y : ndarray of shape (n,)
-        1 and -1, both present; 0 for an object without label.
-    eta, gamma : float
-        Weights of the norm and of the departure from the auxiliary kernel, above zero.
-
-    Returns
-    -------
-    CompletionMachine
+    y, eta, gamma : ndarray of shape (n,), float, float
+        1 and -1, both present, 0 for an object without label; positive weights of the norm and of the departure from
+        the auxiliary kernel.
 
     Notes
     -----
     With unlabeled objects this is [chen2010] Eq. (6.10), which the paper writes with two matrix inequalities, one on K
     and z of the labeled objects and one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For
     c = K_TT^+ z_T the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the
-    inequality.
-
-    The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted. All K >= 0 with the known block
-    are T R T' with R >= 0 and T a basis of the range of the block and of the hidden objects. In these coordinates the
-    known block is a positive diagonal, and a strictly feasible point exists.
+    inequality. The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted.
     """
     V = np.linalg.eigh(K_aux)[1]
     lower, status = -np.inf, "Solved"
@@ -109,17 +90,24 @@ def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamm
     clarabel = require_package("clarabel", extra="conic", who="CompletionSVM")
     T, spectrum = known_range(K, known)
     size = float(spectrum.max(initial=0.0)) or 1.0
+    # R >= 0 in K = T R T' has a positive diagonal as its known block, so that a strictly feasible point exists.
     problem = _Cone(T, spectrum / size, V, y)
     # K = size R and c = C / size: eta c'Kc = (eta / size) C'RC
     q = np.zeros(problem.width)
     q[problem.xi] = 1.0 / len(problem.labeled)
     q[problem.u], q[problem.v] = eta / size, gamma * size
-    A, b, cones = problem.assemble(clarabel)
+    parts = [problem.margins(), problem.norm(), problem.inequality()]
+    A, b = sparse.csc_matrix(sparse.vstack([rows for rows, _ in parts])), np.concatenate([part for _, part in parts])
+    cones = [
+        clarabel.NonnegativeConeT(len(parts[0][1])),
+        clarabel.SecondOrderConeT(len(parts[1][1])),
+        clarabel.PSDTriangleConeT(problem.r + 1),
+    ]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     P = sparse.csc_matrix((len(q), len(q)))
-    solution = clarabel.DefaultSolver(P, q, sparse.csc_matrix(A), b, cones, settings).solve()
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
     kernel = size * (T @ problem.feasible(np.asarray(solution.x)) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -144,16 +132,6 @@ class _Cone:
         places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
         self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
 
-    def assemble(self, clarabel: Any) -> tuple[Any, Floats, list[Any]]:
-        """Build A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
-        parts = [self._margins(), self._norm(), self._inequality()]
-        cones = [
-            clarabel.NonnegativeConeT(parts[0][0].shape[0]),
-            clarabel.SecondOrderConeT(parts[1][0].shape[0]),
-            clarabel.PSDTriangleConeT(self.r + 1),
-        ]
-        return sparse.vstack([A for A, _ in parts]), np.concatenate([b for _, b in parts]), cones
-
     def feasible(self, x: Floats) -> Floats:
         """Return R of a solution, with R22 corrected for rounding so that R >= 0 (Schur complement)."""
         R = np.diag(np.concatenate([self.spectrum, np.zeros(self.r - self.r1)]))
@@ -165,7 +143,7 @@ class _Cone:
         R[self.r1 :, self.r1 :] = must + (U * np.maximum(values, 0.0)) @ U.T
         return R
 
-    def _margins(self) -> tuple[Any, Floats]:
+    def margins(self) -> tuple[Any, Floats]:
         """Build the rows of y_i (z_i + b) - 1 + xi_i >= 0 for labeled objects, then of xi >= 0."""
         m, y = len(self.labeled), self.y[self.labeled]
         A = sparse.lil_matrix((2 * m, self.width))
@@ -174,7 +152,7 @@ class _Cone:
         A[:m, self.xi] = A[m:, self.xi] = -sparse.eye_array(m)
         return A, np.concatenate([-np.ones(m), np.zeros(m)])
 
-    def _norm(self) -> tuple[Any, Floats]:
+    def norm(self) -> tuple[Any, Floats]:
         """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
 
         Free entries have one row each, the others are combined by their Gram matrix: outside the free entries the
@@ -198,7 +176,7 @@ class _Cone:
         others[:-1, self.w] = -(root[:, None] * U[:, keep].T)
         return sparse.vstack([head, entries, others]), np.concatenate([np.zeros(1 + len(i)), -g, [rest]])
 
-    def _inequality(self) -> tuple[Any, Floats]:
+    def inequality(self) -> tuple[Any, Floats]:
         """Build the rows of [R zeta; zeta' u] >= 0: upper triangle by columns, off-diagonal entries times sqrt(2)."""
         scale = np.where(self.rows == self.cols, 1.0, _ROOT2)
         place = np.flatnonzero(self.free)

@@ -1,13 +1,13 @@
-"""SVMs that learn the whole kernel near an indefinite similarity: Indefinite SVM and full kernel learning.
+"""SVMs that learn the whole kernel near an indefinite similarity, [chen2010] sec. 5.1.
 
-[chen2010] sec. 5.1. The Indefinite SVM penalizes the squared Frobenius distance of kernel and similarity, Eq.
-(5.8); full kernel learning penalizes the distance itself, Eq. (5.2), and is solved by a one-dimensional search around
-it.
+The Indefinite SVM penalizes the squared Frobenius distance of kernel and similarity, Eq. (5.8); full kernel learning
+penalizes the distance itself, Eq. (5.2), and is solved by a one-dimensional search around it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,10 +35,9 @@ class IndefiniteFit:
         y . alpha, the coefficients of the SVM on the learned kernel; zeros for objects without a label.
     intercept, objective, gap : float
         The optimal b for `v`, the value of [chen2010] Eq. (5.8) at alpha, and a bound on its distance to the maximum.
-    gap_scale : float
-        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap.
-    distance : float
-        ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
+    gap_scale, distance : float
+        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap;
+        and ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
     n_iter : int
         Steps of the ascent plus interior-point steps.
     """
@@ -56,8 +55,9 @@ class IndefiniteFit:
 class IndefiniteMachine:
     """Indefinite SVM of one training set for all (C, rho) of a grid.
 
-    Maximizes min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over
-    0 <= alpha <= C, y'alpha = 0, [chen2010] Eq. (5.8).
+    Maximizes min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over 0 <= alpha
+    <= C, y'alpha = 0, [chen2010] Eq. (5.8). The gap is that of the saddle point: with the optimal b, alpha and K exceed
+    the optimum by at most v'Kv + C sum hinge - 1'alpha.
 
     Parameters
     ----------
@@ -66,16 +66,13 @@ class IndefiniteMachine:
     y : array of shape (n,)
         Labels, 1 and -1, both present; 0 for an object whose row of K is learned but whose label is missing.
 
-    Notes
-    -----
-    The inner minimum is at K = (S + v v' / (4 rho))_+, Eq. (5.9). Value and gradient therefore need the eigenvalues of
-    a diagonal matrix with a rank-one update, which cost O(n^2) by its secular equation ([bunch1978]); equal eigenvalues
-    of S are merged. Accelerated ascent ([beck2009]) starts from the SVM on the clipped S. If its gap is not closed in
-    about the time of a few decompositions, an interior-point method continues, with the Hessian from the divided
-    differences of max(., 0) at the eigenvalues.
-
-    The gap is that of the saddle point: with the optimal b, alpha and K exceed the optimum by at most
-    v'Kv + C sum hinge - 1'alpha.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import IndefiniteMachine
+    >>> fit = IndefiniteMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(C=10.0, rho=1.0)
+    >>> bool(fit.gap < 1e-7), fit.v.round(4)
+    (True, array([ 1.1252, -1.1252]))
     """
 
     def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
@@ -91,63 +88,48 @@ class IndefiniteMachine:
         self.known = np.flatnonzero(self.y)
         self.below = float((np.minimum(self.values, 0.0) ** 2).sum())  # squared distance from the cone
         self._clipped: dict[float, Floats] = {}
-        self._matrix: Floats | None = None
 
-    @property
+    @cached_property
     def matrix(self) -> Floats:
-        """S, computed on first access."""
-        if self._matrix is None:
-            self._matrix = (self.vectors * self.values) @ self.vectors.T
-        return self._matrix
+        """The similarity S."""
+        return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
     @single_blas_thread()
     def solve(self, C: float, rho: float, start: Floats | None = None) -> IndefiniteFit:
-        """Solve for one C and one rho.
+        """Solve for one C and one rho, the bound of alpha and the weight of the distance, positive.
 
-        Parameters
-        ----------
-        C, rho : float
-            Bound of alpha and weight of the distance, positive.
-        start : ndarray of shape (n,), optional
-            A feasible v; that of the SVM on the clipped S by default.
-
-        Returns
-        -------
-        IndefiniteFit
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from similis.solvers import IndefiniteMachine
-        >>> fit = IndefiniteMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(C=10.0, rho=1.0)
-        >>> bool(fit.gap < 1e-7), fit.v.round(4)
-        (True, array([ 1.1252, -1.1252]))
+        `start` is a feasible v, that of the SVM on the clipped S by default.
         """
         v = self._machine_on_clip(C) if start is None else start
         best = self.certified(v, C, rho)
-        work = _Ascent(self, C, rho, v)
+        # Accelerated ascent ([beck2009]), and interior points if it does not end in the time of a few decompositions.
+        poles, group = self.near
         n, taken = len(self.y), 0
+        V, Z, work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, len(poles)))
+        V[:3], Z[:3] = v, self.vectors.T @ v
+        slope = float(np.abs(self.poles).max(initial=0.0)) + 0.25 / rho * float(v @ v)
+        value = float(self.y @ v) - rho * self.update(v, rho)[1]
+        state = np.array([max(slope, 1e-12), 1.0, value])
         while best.gap > _TARGET * best.gap_scale and taken < max(100, n):
-            taken += work.run(10)
-            best = min(best, self.certified(work.v, C, rho, taken), key=lambda fit: fit.gap)
+            _kernels.ascend(self.vectors, poles, group, self.y, float(C), float(rho), 10, V, Z, work, state)
+            taken += 10
+            best = min(best, self.certified(V[0].copy(), C, rho, taken), key=lambda fit: fit.gap)
         if best.gap > _TARGET * best.gap_scale:
             best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
         return best
-
-    def update(self, v: Floats, rho: float) -> tuple[Floats, float]:
-        """Return K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
-        return self._update(v, rho, False)
 
     def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
         if rho == np.inf:
             U = self.vectors[:, self.values > 0]
             return np.asarray(U @ (U.T @ v))
-        return self._update(v, rho, True)[0]
+        return self.update(v, rho, project=True)[0]
 
-    def _update(self, v: Floats, rho: float, project: bool) -> tuple[Floats, float]:
+    def update(self, v: Floats, rho: float, *, project: bool = False) -> tuple[Floats, float]:
+        """Return K v, or v projected on the range of K, and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
         z = self.vectors.T @ v
         weight = np.bincount(self.group, weights=z**2, minlength=len(self.poles))
+        # K is that of a diagonal matrix with a rank-one update: its secular equation ([bunch1978]) costs O(n^2).
         factor, work = np.empty_like(self.poles), np.empty((3, len(self.poles)))
         value = _kernels.rank_one_positive(self.poles, weight, 0.25 / rho, project, factor, work)
         return np.asarray(self.vectors @ (factor[self.group] * z)), float(value)
@@ -201,7 +183,7 @@ class IndefiniteMachine:
 
 
 def _merged(values: Floats, width: float) -> tuple[Floats, Indices]:
-    """Ascending `values` as groups that span at most `width`: a value of each group, and the group of each value."""
+    """Group ascending `values` that span at most `width`: a value of each group, and the group of each value."""
     group = np.empty(len(values), dtype=np.intp)
     first: list[int] = []
     for i, value in enumerate(values):
@@ -212,40 +194,12 @@ def _merged(values: Floats, width: float) -> tuple[Floats, Indices]:
     return np.ascontiguousarray(values[middle]), group
 
 
-class _Ascent:
-    """Arrays of the compiled ascent (:func:`similis._kernels.ascend`)."""
-
-    def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Floats) -> None:
-        poles, group = machine.near
-        n, r = len(machine.y), len(poles)
-        self.arguments = machine.vectors, poles, group, machine.y, float(C), float(rho)
-        z = machine.vectors.T @ v
-        self.V, self.Z, self.work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, r))
-        self.V[:3], self.Z[:3] = v, z
-        slope = float(np.abs(machine.poles).max(initial=0.0)) + 0.25 / rho * float(v @ v)
-        value = float(machine.y @ v) - rho * machine.update(v, rho)[1]
-        self.state = np.array([max(slope, 1e-12), 1.0, value])
-
-    @property
-    def v(self) -> Floats:
-        """Current iterate."""
-        return self.V[0].copy()
-
-    def run(self, steps: int) -> int:
-        """Take `steps` steps and return their number."""
-        _kernels.ascend(*self.arguments, steps, self.V, self.Z, self.work, self.state)
-        return steps
-
-
 class _KernelOfVector(Block):
     """Convex cost rho ||(S + v v' / (4 rho))_+||^2 / C of x, v = C y . x, without constraints."""
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float) -> None:
         self.machine, self.C, self.rho = machine, C, rho
         self.s = self.z = self.ds = self.dz = np.zeros(0)
-
-    def start(self, x: Floats, mean: float) -> None:
-        """Do nothing: the block has no slacks or multipliers."""
 
     def evaluate(self, x: Floats) -> Floats:
         """Return the gradient y . (M_+ v) from the eigendecomposition that the Hessian needs."""
@@ -276,13 +230,6 @@ class _KernelOfVector(Block):
         B = machine.y[machine.known, None] * self.W[machine.known]
         H += self.C * ((B @ inner) @ B.T)
 
-    def push(self, e: Floats) -> Floats:
-        """Return zero: the block has no variables to eliminate."""
-        return np.zeros(len(self.machine.known))
-
-    def pull(self, dx: Floats, e: Floats) -> None:
-        """Do nothing: the block has no variables of its own."""
-
 
 @dataclass(frozen=True)
 class FullKernelFit:
@@ -290,14 +237,10 @@ class FullKernelFit:
 
     Attributes
     ----------
-    coef, intercept
-        c, zeros for objects without a label, and b.
-    rho : float
-        K = (S + c c' / (4 rho))_+; infinite where K = S.
-    objective, gap : float
-        The value of [chen2010] Eq. (5.2), and a bound on its distance to the minimum.
-    gap_scale, distance
-        As in :class:`IndefiniteFit`, the distance of S from the kernels times gamma.
+    coef, intercept, rho : ndarray of shape (n,), float, float
+        c, zeros for objects without a label, b, and rho of K = (S + c c' / (4 rho))_+; infinite where K = S.
+    objective, gap, gap_scale, distance : float
+        The value of [chen2010] Eq. (5.2), a bound on its distance to the minimum, and as in :class:`IndefiniteFit`.
     n_iter : int
         Number of Indefinite SVMs that were solved.
     """
@@ -323,14 +266,6 @@ class FullKernelMachine:
     ----------
     values, vectors, y
         As for :class:`IndefiniteMachine`.
-
-    Notes
-    -----
-    gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2, so that for given t the problem is the Indefinite SVM with
-    C = 1 / (2 n eta) and rho = gamma / (4 eta t), n labeled objects, its value multiplied by 2 eta. The minimum is
-    convex in t and lies where ||K_t - S|| = t. The dual value of a c is the minimum over t with c fixed, at O(n^2) per
-    step. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma; K = S where it is
-    inactive.
     """
 
     def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
@@ -340,16 +275,11 @@ class FullKernelMachine:
 
     @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> FullKernelFit:
-        """Solve for one eta and one gamma, positive.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from similis.solvers import FullKernelMachine
-        >>> fit = FullKernelMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(eta=0.1, gamma=0.1)
-        >>> bool(fit.gap < 1e-7), round(fit.objective, 4)
-        (True, 0.2918)
-        """
+        """Solve for one eta and one gamma, positive."""
+        # gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2: for given t the problem is the Indefinite SVM with this C and
+        # rho = gamma / (4 eta t), its value multiplied by 2 eta. The minimum is convex in t and lies where
+        # ||K_t - S|| = t. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma;
+        # K = S where it is inactive.
         C = 1.0 / (2 * len(self.y) * eta)
         v = self.inner._machine_on_clip(C)
         best = self._certified(v, 0.0, eta, gamma, 0) if self.least == 0 else None
@@ -387,10 +317,7 @@ class FullKernelMachine:
         return float(np.sqrt(low * high)) if low > 0 else 0.01 * high
 
     def _best_t(self, v: Floats, eta: float, gamma: float) -> float:
-        """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+ with v fixed.
-
-        A solution exists only if eta v'v < gamma; v is scaled down to fulfill that.
-        """
+        """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+, v fixed and scaled down so that a solution exists."""
         v = self._feasible(v, eta, gamma)
 
         def excess(log_t: float) -> float:

@@ -33,7 +33,6 @@ class InteriorPoint:
 
     @property
     def x(self) -> Floats:
-        """Current point."""
         return np.asarray(self.P[0])
 
     @property
@@ -83,11 +82,11 @@ def predictor_corrector(
 ) -> tuple[Pairs, float, float]:
     """Compute the steps of Mehrotra's method for pairs (x, z), x >= 0, z >= 0, whose products tend to zero.
 
-    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. The predictor aims at zero
-    products; its success sets the target of the corrector (Mehrotra's cube), which takes its second-order terms into
-    account. `cautious` leaves them out. Returns the steps, the length of which `share` of the way to the boundary is
-    taken, and the mean product.
+    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. `cautious` leaves out the
+    second-order terms. Returns the steps, `share` of the length to the boundary (at most 1), and the mean product.
     """
+    # The predictor aims at zero products; its success sets the target of the corrector (Mehrotra's cube), which takes
+    # the second-order terms of the predictor into account.
     products = [x * z for x, z in pairs]
     count = sum(x.size for x, _ in pairs)
     mean = sum(float(product.sum()) for product in products) / count
@@ -107,11 +106,9 @@ def _reach(pairs: Pairs, steps: Pairs) -> float:
 
 
 class Block:
-    """Constraints c(x, u) + s = 0, s >= 0, with multipliers z; `du`, `ds`, `dz` are the last step.
+    """Convex costs of x, and constraints c(x, u) + s = 0, s >= 0, with multipliers z; `ds`, `dz` are the last step.
 
-    A subclass implements :meth:`evaluate` (values at x), :meth:`eliminate` (its part of the Newton matrix),
-    :meth:`push` (its part of the right-hand side for changes e of the products s z) and :meth:`pull` (its own step from
-    that of x).
+    By default there are no variables u, and nothing to choose or to eliminate.
     """
 
     B: Floats  # (n, r): g = B'x
@@ -123,7 +120,6 @@ class Block:
 
     def start(self, x: Floats, mean: float) -> None:
         """Choose slacks and multipliers with products near `mean` for the first x."""
-        raise NotImplementedError
 
     def evaluate(self, x: Floats) -> Floats:
         """Store values at x; return the gradient of costs and constraints, weighted by their multipliers."""
@@ -133,13 +129,12 @@ class Block:
         """Add the part of this block to the Newton matrix."""
         raise NotImplementedError
 
-    def push(self, e: Floats) -> Floats:
-        """Return the part of this block of the right-hand side."""
-        raise NotImplementedError
+    def push(self, e: Floats) -> Floats | float:
+        """Return the part of this block of the right-hand side, for changes e of the products s z."""
+        return 0.0
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the step of the variables of this block."""
-        raise NotImplementedError
+        """Compute the step of the variables of this block from that of x."""
 
     def move(self, t: float) -> None:
         """Move by t times the step."""

@@ -13,41 +13,21 @@ from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
 
-__all__ = ["signed_mkl", "spectral_lp"]
-
 
 def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, gamma: float) -> SpectralFit:
     """Solve the linear program that approximates SimSVM with norm 1, [chen2010] Eq. (5.28).
 
     The matrix [K z; z' t] is restricted to sums of w_ij b_ij b_ij' with w_ij >= 0 and the given b_ij = (u_i, tau_ij),
-    so that the objective is an upper bound of the minimum.
+    so that the objective is an upper bound of the minimum. The gap is that of the linear program.
 
     Parameters
     ----------
-    y : ndarray of shape (n,)
-        1 and -1.
-    spectrum : LearntSpectrum
-        Eigenvalues l_i, eigenvectors u_i and the anchor of the multipliers.
+    y, spectrum : ndarray of shape (n,), LearntSpectrum
+        1 and -1; eigenvalues l_i, eigenvectors u_i and the anchor of the multipliers.
     tau : ndarray of shape (r, p)
         Last entries of the p vectors b_ij of each eigenvector; random in the paper.
     eta, gamma : float
         Weights of c'Kc and of the distance from the anchor.
-
-    Returns
-    -------
-    SpectralFit
-        The gap is that of the linear program.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import LearntSpectrum, spectral_lp
-    >>> l, U = np.linalg.eigh([[1.0, 0.8, -0.3], [0.8, 1.0, 0.2], [-0.3, 0.2, -0.5]])
-    >>> spectrum = LearntSpectrum(l, U, (l > 0).astype(float), norm=1)
-    >>> tau = np.random.default_rng(0).normal(size=(3, 20))
-    >>> fit = spectral_lp(np.array([1.0, 1.0, -1.0]), spectrum, tau, eta=0.1, gamma=0.1)
-    >>> round(fit.objective, 3), fit.alphas[0].round(2)
-    (0.308, array([-0.  ,  1.  ,  2.28]))
     """
     values, U, anchor = spectrum.values, spectrum.vectors, spectrum.anchor
     (n, r), p = U.shape, tau.shape[1]
@@ -94,42 +74,20 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
     """Learn a support vector machine and weights of any sign of its kernels, [chen2010] Eq. (5.32).
 
     Minimizes mean hinge loss + eta c'Kc over c, b and w, where K = sum_i w_i K_i is positive semi-definite with the
-    given trace.
+    given trace. Each step, at most `max_iter`, solves one SVM and one linear program.
 
     Parameters
     ----------
-    y : ndarray of shape (n,)
-        1 and -1.
-    kernels : list of ndarray of shape (n, n)
-        K_i, positive semi-definite.
-    trace : float
-        Trace of K.
-    eta : float
-        Weight of c'Kc.
-    max_iter : int
-        Largest number of support vector machines.
-
-    Returns
-    -------
-    SpectralFit
-
-    Notes
-    -----
-    The paper's semidefinite program has few variables that matter, the weights. The minimum over c and b is the largest
-    of the functions 1'x / n - eta c'K(w)c over the dual variables x with c = y . x / (2 eta n), which are affine in w;
-    K(w) >= 0 means v'K(w)v >= 0 for all v, which is linear. Each step solves a linear program with the functions and
-    the v found so far: its value is a lower bound. On the line from the equal weights to its solution, the last kernel
-    that is positive semi-definite gives the next v, and its support vector machine the next x and an upper bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import signed_mkl
-    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> fit = signed_mkl(y, [np.eye(4), np.ones((4, 4))], trace=4.0, eta=0.1)
-    >>> fit.weights.round(2)
-    array([ 1.33, -0.33])
+    y, kernels : ndarray of shape (n,), list of ndarray of shape (n, n)
+        1 and -1; the positive semi-definite K_i.
+    trace, eta : float
+        Trace of K, and weight of c'Kc.
     """
+    # The minimum over c and b is the largest of the functions 1'x / n - eta c'K(w)c over the dual variables x with
+    # c = y . x / (2 eta n), which are affine in w; K(w) >= 0 means v'K(w)v >= 0 for all v, which is linear. Each step
+    # solves a linear program with the functions and the v found so far: its value is a lower bound. On the line from
+    # the equal weights to its solution, the last kernel that is positive semi-definite gives the next v, and its SVM
+    # the next x and an upper bound.
     n, traces = len(y), np.array([float(np.trace(K)) for K in kernels])
     some = np.flatnonzero(traces > 0)
     # Unknowns v_i = w_i tr(K_i) / trace with sum one; K(v) = sum_i v_i S_i.

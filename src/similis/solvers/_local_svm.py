@@ -24,10 +24,9 @@ class SVMPath:
 
     Attributes
     ----------
-    coef : ndarray of shape (R, n)
-        c = y . alpha, with alpha of [chen2010] Eq. (2.4): f(x) = sum_i c_i k(x, x_i) + intercept.
-    intercept : ndarray of shape (R,)
-        b; the middle of the interval where several are optimal.
+    coef, intercept : ndarrays of shape (R, n) and (R,)
+        c = y . alpha, with alpha of [chen2010] Eq. (2.4), and b: f(x) = sum_i c_i k(x, x_i) + b. Where several b are
+        optimal, the middle of the interval.
     violation : ndarray of shape (R,)
         Certificate: max{y_i - (Kc)_i : c_i can grow} minus min{y_i - (Kc)_i : c_i can fall}, zero at the optimum. At
         most about 1e-9, plus the rounding of K c.
@@ -43,23 +42,8 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Symmetric positive semi-definite kernel.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
-    Cs : array of shape (R,)
-        Costs, positive, in any order.
-
-    Returns
-    -------
-    SVMPath
-
-    Notes
-    -----
-    Sequential minimal optimization with second-order selection of pairs ([fan2005]) and, after every n pairs, a Newton
-    step on the coefficients that are not at their bounds, which avoids slow convergence for large C. Costs are
-    processed in ascending order, each from the best multiple of the last solution. A solution with no coefficient at
-    the bound C is optimal for all larger C.
+    K, y, Cs : arrays of shape (n, n), (n,) and (R,)
+        Symmetric positive semi-definite kernel; labels, 1 and -1, both present; positive costs, in any order.
 
     Examples
     --------
@@ -70,6 +54,7 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     array([[ 0.5, -0.5],
            [ 1. , -1. ]])
     """
+    # Sequential minimal optimization with second-order selection of pairs ([fan2005]), and Newton steps.
     y = np.ascontiguousarray(y, dtype=np.float64)
     cost = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
     order = np.argsort(cost, kind="stable")
@@ -91,31 +76,18 @@ def local_svm_scores(
     spectrum: str = "clip",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Classify each query by support vector machines on its neighbors, for all k and all C of a grid.
+    """Classify each query by SVMs on its neighbors, for all k and all C of a grid; ndarray of shape (T, R, m, G).
+
+    The scores for two classes are -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
+    SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
+    others by f = 1.
 
     Parameters
     ----------
     S, indices, s, codes, n_classes, ks, n_jobs
         As in :func:`local_scores`; every query has at least one neighbor.
-    Cs : array of shape (R,)
-        Costs, in any order.
-    spectrum : {"clip", "flip", "shift"}
-        Repair of a k x k block that is not positive semi-definite; clip and flip act on s as well.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m, G)
-        Class scores. For two classes -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
-        SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
-        others by f = 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_svm_scores
-    >>> local_svm_scores(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([0, 1]), 2, [1, 2], [10.0])
-    array([[[[ 1. , -1. ]]],
-           [[[ 0.5, -0.5]]]])
+    Cs, spectrum : array of shape (R,), {"clip", "flip", "shift"}
+        Costs, in any order; repair of a block that is not positive semi-definite, as in :func:`local_psd`.
     """
     S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
@@ -134,7 +106,10 @@ def local_svm_scores(
             _kernels.gather_blocks(S, indices[part], blocks)
             sound = psd_prefix(blocks, known[part])
             for t, k in enumerate(sizes):
-                for size, treat, chosen in _group_blocks(np.minimum(k, known[part]), sound):
+                size_of = np.minimum(k, known[part])
+                treat_of = size_of > sound  # the leading block needs repair
+                for size, treat in sorted(set(zip(size_of.tolist(), treat_of.tolist()))):
+                    chosen = np.flatnonzero((size_of == size) & (treat_of == treat))
                     rows_ = part[chosen]
                     block = np.ascontiguousarray(blocks[chosen, :size, :size])
                     query = np.ascontiguousarray(s[rows_, :size])
@@ -156,14 +131,3 @@ def local_svm_scores(
             stacklevel=2,
         )
     return scores.transpose(0, 2, 1, 3)[where][:, at]
-
-
-def _group_blocks(sizes: Indices, sound: Indices) -> list[tuple[int, bool, Indices]]:
-    """Group rows by the size of their leading block and by whether it needs repair."""
-    treat = sizes > sound
-    return [
-        (int(size), flag, np.flatnonzero((sizes == size) & (treat == flag)))
-        for size in np.unique(sizes)
-        for flag in (False, True)
-        if ((sizes == size) & (treat == flag)).any()
-    ]

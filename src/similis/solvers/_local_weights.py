@@ -1,9 +1,4 @@
-"""Weights of ranked neighbors (KRI, KRR, LIME), class scores and means for whole grids, [chen2010] ch. 3 and sec. 4.1.
-
-Three levels: repair of indefinite blocks (:func:`local_psd`, :func:`spectral_filter`), weights of given blocks
-(:func:`kri_weights`, :func:`krr_weights`, :func:`lime_weights`), and sweeps over all queries of a training matrix
-(:func:`local_weights`, :func:`local_scores`, :func:`local_means`).
-"""
+"""Weights of ranked neighbors (KRI, KRR, LIME), class scores and means for whole grids, [chen2010] ch. 3, sec. 4.1."""
 
 from __future__ import annotations
 
@@ -25,29 +20,15 @@ from similis.exceptions import ProximityError
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. By interlacing
-    no larger leading block qualifies, so that one Cholesky factorization decides for all k. A block with a pivot that
-    is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
+    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. A block with a
+    pivot that is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
 
     Parameters
     ----------
-    blocks : ndarray of shape (c, k, k)
-        Symmetric blocks of ranked neighbors.
+    blocks, s : ndarrays of shape (c, k, k) and (c, k)
+        Symmetric blocks of ranked neighbors, and the similarities of the queries to them.
     known : ndarray of shape (c,)
         Number of objects of each block; the rest is padding.
-    s : ndarray of shape (c, k), optional
-        Similarities of the queries to them.
-
-    Returns
-    -------
-    ndarray of shape (c,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import psd_prefix
-    >>> psd_prefix(np.array([[[1.0, 0.5, 0.0], [0.5, 1.0, 2.0], [0.0, 2.0, 1.0]]]), np.array([3]))
-    array([2])
     """
     prefix = np.empty(len(blocks), np.intp)
     _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
@@ -57,45 +38,25 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
 def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent") -> tuple[Floats, Floats]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
+    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An
+    eigenvalue within k eps of the largest magnitude counts as zero.
+
     Parameters
     ----------
-    blocks : ndarray of shape (c, k, k)
-        Symmetric similarities among the k neighbors of each query.
-    s : ndarray of shape (c, k)
-        Similarities of the queries to their neighbors.
+    blocks, s : ndarrays of shape (c, k, k) and (c, k)
+        Symmetric similarities among the k neighbors of each query, and of the queries to their neighbors.
     spectrum : {"clip", "flip", "shift"}
         Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
     query : {"consistent", "raw"}
-        Whether clip and flip transform s too.
-
-    Returns
-    -------
-    blocks, s : ndarrays of the given shapes
-        For clip and flip the transformation P with S~ = P S acts on s too, unless `query` is "raw"; shift leaves s
-        unchanged.
-
-    Notes
-    -----
-    [chen2010] sec. 4.1: P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An eigenvalue
-    within k eps of the largest magnitude counts as zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_psd
-    >>> local_psd(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), "clip")
-    (array([[[0.5, 0.5],
-            [0.5, 0.5]]]), array([[1., 1.]]))
+        Whether P of clip and flip acts on s too. Shift leaves s unchanged.
     """
     values, U = np.linalg.eigh(blocks)
     if spectrum == "shift":
         shift = np.maximum(-values[:, :1], 0.0)
         return blocks + shift[..., None] * np.eye(blocks.shape[1]), s
-    sign = _signs(values)
-    if spectrum == "clip":
-        sign = np.maximum(sign, 0.0)
-    elif spectrum != "flip":
+    if spectrum not in ("clip", "flip"):
         raise ValueError(f"spectrum must be 'clip', 'flip' or 'shift'. Got {spectrum!r}.")
+    sign = _gains(values, spectrum)
     repaired = (U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)
     repaired = (repaired + repaired.swapaxes(1, 2)) / 2
     if query == "raw":
@@ -105,41 +66,24 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
 
 
 def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, query: str = "consistent") -> Floats:
-    """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
-
-    `spectrum` defines S~ and s~: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv", which leaves both
-    unchanged and gives w = (S + ridge I)^+ s for an indefinite S, [chen2010] sec. 3.2.1.
+    """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S; ndarray of shape (c, R, k).
 
     Parameters
     ----------
-    blocks, s
+    blocks, s, query
         As in :func:`local_psd`.
     ridges : ndarray of shape (R,)
         Non-negative.
     spectrum : {"clip", "flip", "shift", "pinv"}
-        Treatment of negative eigenvalues.
-    query : {"consistent", "raw"}
-        Whether clip and flip transform s too.
-
-    Returns
-    -------
-    ndarray of shape (c, R, k)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import spectral_filter
-    >>> spectral_filter(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), np.array([1.0]), "pinv")
-    array([[[0.5, 0.5]]])
+        S~ and s~ as in :func:`local_psd`; "pinv" leaves both unchanged: w = (S + ridge I)^+ s for an indefinite S,
+        [chen2010] sec. 3.2.1.
     """
     values, U = np.linalg.eigh(blocks)
     gain = np.ones_like(values)
     if spectrum == "shift":
         values = values + np.maximum(-values[:, :1], 0.0)
     elif spectrum in ("clip", "flip"):
-        gain = _signs(values)
-        if spectrum == "clip":
-            gain = np.maximum(gain, 0.0)
+        gain = _gains(values, spectrum)
         values = gain * values
     shifted = values[:, None, :] + ridges[:, None]  # (c, R, k)
     shifted[_signs(shifted) == 0] = np.inf
@@ -155,16 +99,19 @@ def _signs(values: Floats) -> Floats:
     return np.sign(values) * (np.abs(values) > tolerance)
 
 
+def _gains(values: Floats, spectrum: str) -> Floats:
+    """Return the factors of the eigenvalues for "clip" and "flip"."""
+    return np.maximum(_signs(values), 0.0) if spectrum == "clip" else _signs(values)
+
+
 @dataclass(frozen=True)
 class BlockWeights:
     """Weights for c queries, T numbers of neighbors and R regularizers, with their certificate.
 
     Attributes
     ----------
-    weights : ndarray of shape (c, T, R, K)
-        Zero beyond the k-th neighbor.
-    gap : ndarray of shape (c, T, R) or None
-        Bound on the difference of the objective and its minimum; None for a method without objective.
+    weights, gap : ndarrays of shape (c, T, R, K) and (c, T, R)
+        Zero beyond the k-th neighbor; bound on the difference of the objective and its minimum, None for regression.
     sound : ndarray of shape (c, R) or None
         Regression only: the largest k for which S_k + ridge I is numerically positive definite. For larger k these
         weights are repeated; use :func:`spectral_filter` there.
@@ -181,31 +128,17 @@ def kri_weights(
     """Compute kernel ridge interpolation weights, [chen2010] Eq. (3.5).
 
     Minimizes w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
-    of a block.
+    of a block. The certificate is w'g - min_i g_i for the gradient g.
 
     Parameters
     ----------
-    blocks : ndarray of shape (c, K, K) or (K, K)
-        Symmetric positive semi-definite similarities among the neighbors of each query.
-    s : ndarray of shape (c, K) or (K,)
-        Similarities of the queries to their neighbors, in any order; descending order is fastest.
+    blocks, s : ndarrays of shape (c, K, K) and (c, K), or (K, K) and (K,)
+        Symmetric positive semi-definite similarities among the neighbors of each query, and of the queries to them, in
+        any order; descending order is fastest.
     ridges : array of shape (R,) or float
         Positive regularizers; for zero the minimizer may not be unique.
-    ks : array of shape (T,), ascending, or None
-        Numbers of neighbors; None means K only.
-    known : ndarray of shape (c,) or None
-        Number of valid neighbors of each query; the rest of its block is ignored. None means K.
-
-    Returns
-    -------
-    BlockWeights
-        With `gap`, the difference w'g - min_i g_i for the gradient g: an upper bound of f(w) - min f.
-
-    Notes
-    -----
-    Block principal pivoting ([portugal1994]) on a Cholesky factor that grows with k: the support for k neighbors is the
-    start for more. It terminates: on the simplex the problem is a linear complementarity problem with a positive
-    definite matrix (see the kernel), for which the fallback to single exchanges is finite ([murty1974]).
+    ks, known : arrays of shape (T,), ascending, and (c,), or None
+        Numbers of neighbors, and of the valid ones of each query; the rest of its block is ignored. None means K.
 
     Examples
     --------
@@ -214,9 +147,11 @@ def kri_weights(
     >>> kri_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
     array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _empty_results(s, grid, ridge)
-    _kernels.simplex_path(blocks, s, known, grid, ridge, weights, gap)
+    # Block principal pivoting ([portugal1994]): the support for k neighbors is the start for more. On the simplex the
+    # problem is a linear complementarity problem with a positive definite matrix, for which the fallback to single
+    # exchanges is finite ([murty1974]).
+    arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
+    _kernels.simplex_path(*arguments, weights, gap)
     return BlockWeights(weights, gap=gap)
 
 
@@ -227,23 +162,10 @@ def krr_weights(
 
     Parameters and shapes are those of :func:`kri_weights`; blocks need not be positive semi-definite, but see
     `sound` of the result.
-
-    Notes
-    -----
-    In rank order S_k is the leading part of S_K, and so is its Cholesky factor: one factor per ridge serves all k,
-    and each k costs one back substitution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import krr_weights
-    >>> krr_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
-    array([[[[0.784314, 0.588235, 0.392157, 0.196078]]]])
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, _ = _empty_results(s, grid, ridge)
-    sound = np.empty((len(s), ridge.size), np.intp)
-    _kernels.krr_path(blocks, s, known, grid, ridge, weights, sound)
+    arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
+    sound = np.empty(gap[:, 0].shape, np.intp)
+    _kernels.krr_path(*arguments, weights, sound)
     return BlockWeights(weights, sound=sound)
 
 
@@ -254,55 +176,34 @@ def lime_weights(
 
     Minimizes ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
     w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i. Parameters and shapes are those of :func:`kri_weights`; ridges must
-    be positive.
-
-    Notes
-    -----
-    Damped Newton steps on the dual, with a temperature that decreases from the scale of the similarities to the ridge.
-    With p the softmax of 2 (s - S v) / ridge at the dual point v, the duality gap `gap` is (p - v)'S(p - v). A ridge
-    below 1e-7 of the largest similarity is raised to this value, below which rounding would determine the weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import lime_weights
-    >>> lime_weights(np.zeros((2, 2)), np.log([3.0, 1.0]) / 2, 1.0).weights
-    array([[[[0.75, 0.25]]]])
+    be positive, and one below 1e-7 of the largest similarity is raised to this value.
     """
-    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _empty_results(s, grid, ridge)
+    ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
     falling = np.argsort(-ridge, kind="stable")
-    _kernels.lime_path(blocks, s, known, grid, ridge[falling], weights, gap)
+    arguments, weights, gap = _batch(blocks, s, ridge[falling], ks, known)
+    _kernels.lime_path(*arguments, weights, gap)
     back = np.argsort(falling)
     return BlockWeights(weights[:, :, back], gap=gap[:, :, back])
 
 
 def _batch(
-    blocks: Floats,
-    s: Floats,
-    ridges: ArrayLike,
-    ks: ArrayLike | None,
-    known: Indices | None
-) -> tuple[
-    Floats, Floats, Floats, Indices, Indices
-]:  # fmt: skip
-    """Convert the arguments to the shapes and types for which the kernels are compiled."""
+    blocks: Floats, s: Floats, ridges: ArrayLike, ks: ArrayLike | None, known: Indices | None
+) -> tuple[tuple[Any, ...], Floats, Floats]:
+    """Convert the arguments to what the kernels are compiled for, and allocate the weights and the gaps."""
     s = np.ascontiguousarray(np.atleast_2d(s), dtype=np.float64)
     c, K = s.shape
     blocks = np.ascontiguousarray(np.reshape(blocks, (c, K, K)), dtype=np.float64)
     grid = np.ascontiguousarray(np.atleast_1d(K if ks is None else ks), dtype=np.intp)
     ridge = np.ascontiguousarray(np.atleast_1d(ridges), dtype=np.float64)
-    return blocks, s, ridge, grid, np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
-
-
-def _empty_results(s: Floats, grid: Indices, ridge: Floats) -> tuple[Floats, Floats]:
-    shape = (len(s), grid.size, ridge.size)
-    return np.empty((*shape, s.shape[1])), np.empty(shape)
+    known = np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
+    shape = c, grid.size, ridge.size
+    return (blocks, s, known, grid, ridge), np.empty((*shape, K)), np.empty(shape)
 
 
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
 Query = Literal["consistent", "raw"]
+How = tuple[Method, Spectrum, Query]
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 _AMONG = 1024  # neighbors whose block of a sparse matrix is dense at a time
@@ -319,47 +220,30 @@ def local_weights(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Compute the weights of the ranked neighbors of many queries.
+    """Compute the weights of the ranked neighbors of many queries; ndarray of shape (m, K), zero at padding.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
         Similarities of the training objects. Only the symmetric part is used.
-    indices : ndarray of shape (m, K)
-        Ranked neighbors of each query; -1 pads at the end.
-    s : ndarray of shape (m, K)
-        Similarities of the queries to them; values at padding are ignored.
+    indices, s : ndarrays of shape (m, K)
+        Ranked neighbors of each query, padded by -1 at the end, and the similarities of the queries to them.
     ridge : float
         Regularizer, lambda in the paper.
     method : {"kri", "krr", "lime"}
         [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
-    spectrum : {"clip", "flip", "shift", "pinv", None}
-        Repair of a K x K block that is not positive semi-definite. Clip and flip act on s as well. "pinv" is for
-        regression only, where None means the same; for the other methods None asserts that no repair is needed.
-    query : {"consistent", "raw"}
-        "raw" repairs the block only and leaves s as it is.
+    spectrum, query : {"clip", "flip", "shift", "pinv", None}, {"consistent", "raw"}
+        Repair of a K x K block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression
+        only, where None means the same; for the other methods None asserts that no repair is needed.
     n_jobs : int or None
         Threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (m, K)
-        Zero at padding.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_weights
-    >>> S = np.array([[5.0, 1, 1], [1, 5, 4], [1, 4, 5]])
-    >>> local_weights(S, np.array([[0, 1, 2]]), np.array([[3.0, 3, 3]]), 1.0).round(3)
-    array([[0.444, 0.278, 0.278]])
     """
     weights = np.empty(indices.shape)
 
     def keep(rows: slice, part: Floats) -> None:
         weights[rows] = part[:, 0, 0]
 
-    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, query, n_jobs, keep)
+    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), (method, spectrum, query), n_jobs, keep)
     return weights
 
 
@@ -377,25 +261,18 @@ def local_scores(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Sum the weights of the neighbors by class, for all numbers of neighbors and all regularizers in one sweep.
+    """Sum the weights of the neighbors by class, for all k and all regularizers; ndarray of shape (T, R, m, n_classes).
+
+    [chen2010] Eq. (3.2) for weights on the simplex; the discriminants f_g of local regression for "krr".
 
     Parameters
     ----------
     S, indices, s, method, spectrum, query, n_jobs
         As in :func:`local_weights`.
-    codes : ndarray of shape (n,)
-        Class code of every training object.
-    n_classes : int
-        Number of classes.
-    ks : array of shape (T,)
-        Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
-    ridges : array of shape (R,)
-        Regularizers, in any order.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m, n_classes)
-        [chen2010] Eq. (3.2) for weights on the simplex; the discriminants f_g of local regression for "krr".
+    codes, n_classes : ndarray of shape (n,), int
+        Class code of every training object, and number of classes.
+    ks, ridges : arrays of shape (T,) and (R,)
+        Numbers of neighbors, at most K (a query with fewer known neighbors uses those), and regularizers, in any order.
 
     Examples
     --------
@@ -420,7 +297,7 @@ def local_scores(
     def keep(rows: slice, part: Floats) -> None:
         _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors_due[rows], sums[rows])
 
-    _sweep(S, indices[due], s[due], grid, ridge, method, spectrum, query, n_jobs, keep, decided[due])
+    _sweep(S, indices[due], s[due], grid, ridge, (method, spectrum, query), n_jobs, keep, decided[due])
     scores[due] = sums.reshape(len(due), *scores.shape[1:])
     for t, k in enumerate(grid):
         rows = np.flatnonzero((decided >= k) & (neighbors[:, 0] >= 0))
@@ -442,28 +319,17 @@ def local_means(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Average the target of the neighbors by their weights, for all k and all regularizers in one sweep.
+    """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
+
+    For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted before and added after
+    weighting: local regression with an intercept.
 
     Parameters
     ----------
-    S, indices, s, ks, ridges, method, spectrum, n_jobs
+    S, indices, s, ks, ridges, method, spectrum, query, n_jobs
         As in :func:`local_scores`.
     target : ndarray of shape (n,)
         Target of every training object.
-
-    Returns
-    -------
-    ndarray of shape (T, R, m)
-        Weighted means. For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted
-        before and added after weighting: local regression with an intercept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import local_means
-    >>> local_means(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([3.0, 11.0]), [1, 2], [1.0])
-    array([[[3.]],
-           [[6.]]])
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
@@ -481,7 +347,7 @@ def local_means(
             sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
         means[rows] = sums
 
-    _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
+    _sweep(S, indices, s, grid, ridge, (method, spectrum, query), n_jobs, keep)
     return means.transpose(1, 2, 0)[where] + center
 
 
@@ -491,9 +357,7 @@ def _sweep(
     s: Array,
     ks: Indices,
     ridges: Floats,
-    method: Method,
-    spectrum: Spectrum,
-    query: Query,
+    how: How,
     n_jobs: int | None,
     keep: Callable[[slice, Floats], None],
     decided: Indices | None = None,
@@ -517,7 +381,7 @@ def _sweep(
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(*(S.among(indices[part]) if is_sparse else (S, indices[part])), blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query, decided[part])
+            solved = _solve(blocks, s[part], known[part], ks, ridges, how, decided[part])
             if solved.gap is not None:
                 # problems whose gap exceeds 1e-8 of the scale of their objective
                 scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s[part]).max(axis=1)
@@ -528,7 +392,7 @@ def _sweep(
         map_row_chunks(work, len(indices), n_jobs)
     if sum(failures):
         warnings.warn(
-            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({method}) did not reach the "
+            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({how[0]}) did not reach the "
             "certified accuracy of 1e-8; rescale the similarities or raise the regularization.",
             ConvergenceWarning,
             stacklevel=3,
@@ -536,17 +400,10 @@ def _sweep(
 
 
 def _solve(
-    blocks: Floats,
-    s: Floats,
-    known: Indices,
-    ks: Indices,
-    ridges: Floats,
-    method: Method,
-    spectrum: Spectrum,
-    query: Query,
-    decided: Indices,
+    blocks: Floats, s: Floats, known: Indices, ks: Indices, ridges: Floats, how: How, decided: Indices
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
+    method, spectrum, query = how
     if spectrum is None and method != "krr":
         if (psd_prefix(blocks, known) < known).any():
             raise ProximityError(

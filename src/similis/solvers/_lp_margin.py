@@ -21,16 +21,13 @@ class LPMargin:
 
     Attributes
     ----------
-    coef : ndarray of shape (p,)
-        w, a vertex of the feasible set: at most as many non-zeros as objects.
-    intercept : float
-        b; the middle of the interval where several are optimal for w.
+    coef, intercept : ndarray of shape (p,), float
+        w, a vertex of the feasible set: at most as many non-zeros as objects; b, the middle of the interval where
+        several are optimal for w.
     multipliers : ndarray of shape (n,)
         u of the margins, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0.
-    objective : float
-        ||w||_1 + sum_i C_i max(0, 1 - y_i f_i).
-    gap : float
-        `objective` minus the dual value sum_i u_i of the multipliers made feasible.
+    objective, gap : float
+        ||w||_1 + sum_i C_i max(0, 1 - y_i f_i), and its distance from the dual value of the multipliers.
     """
 
     coef: Floats
@@ -45,24 +42,10 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
 
     Parameters
     ----------
-    S : ndarray of shape (n, p)
-        Rows s_i.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
+    S, y : ndarray of shape (n, p), array of shape (n,)
+        Rows s_i; labels, 1 and -1, both present.
     C : float or array of shape (n,)
         Positive cost of a violated margin.
-
-    Returns
-    -------
-    LPMargin
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import lp_margin
-    >>> fit = lp_margin(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), [1, 1, -1], C=10.0)
-    >>> fit.coef, fit.intercept
-    (array([2., 0.]), -1.0)
     """
     y = np.asarray(y, dtype=np.float64)
     n, p = np.shape(S)
@@ -88,9 +71,7 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
             np.concatenate([np.ones(2 * p), [0.0], relative]) / unit,
             A_ub=sparse.csr_array(np.hstack([-A, A, -y[:, None], -np.eye(n)])),
             b_ub=-np.ones(n),
-            bounds=np.column_stack(
-                [np.r_[np.zeros(2 * p), -np.inf, np.zeros(n)], np.full(2 * p + 1 + n, np.inf)],
-            ),
+            bounds=[(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n,
             method="highs-ds",
         )
         if result.x is None:
@@ -139,23 +120,8 @@ def best_intercept(f: Floats, y: Floats, cost: float | Floats) -> float:
 
     Parameters
     ----------
-    f : ndarray of shape (n,)
-        Decision values without intercept.
-    y : ndarray of shape (n,)
-        Labels, 1 and -1, both present.
-    cost : float or ndarray of shape (n,)
-        C.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import best_intercept
-    >>> best_intercept(np.array([3.0, -2.0]), np.array([1.0, -1.0]), 1.0)
-    -0.5
+    f, y, cost : ndarrays of shape (n,), cost also float
+        Decision values without intercept; labels, 1 and -1, both present; C.
     """
     # Piecewise linear in b: the slope starts at minus the cost of the positive class and grows by C_i at y_i - f_i.
     breaks = y - f

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,15 @@ class MarginWeights:
 
     Attributes
     ----------
-    alpha : ndarray of shape (n,)
-        The weights, exactly zero where ``A'u`` is not positive.
-    multipliers : ndarray of shape (c,)
-        One for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
+    alpha, multipliers : ndarrays of shape (n,) and (c,)
+        The weights, and u, one for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
     objective : float
         |a|^2 + C sum max(1 - A a, 0) at `alpha`; without C, |a|^2.
     gap : float
         `objective` minus the dual value 1'u - |max(A'u, 0)|^2 / 4, relative to 1 + |objective|: a bound of the error.
-    feasible : bool
-        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0.
-    n_iter : int
-        Newton steps.
+    feasible, n_iter : bool, int
+        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0; Newton
+        steps.
     """
 
     alpha: Floats
@@ -42,34 +39,22 @@ class MarginWeights:
     n_iter: int
 
 
-class Constraints(Protocol):
-    """The matrix A of the constraints A a >= 1, whose entries are at most one in size, by its products."""
-
-    shape: tuple[int, int]
-
-    def times(self, a: Array) -> Any:
-        """A a."""
-
-    def transposed(self, u: Array) -> Any:
-        """A'u."""
-
-    def normal(self, weights: Array) -> Any:
-        """A' diag(weights) A, its upper triangle at least."""
-
-
-class DenseConstraints:
-    """Constraints as an array with one row per constraint."""
+class Constraints:
+    """The matrix A of the constraints A a >= 1, one per row; entries are at most one in size."""
 
     def __init__(self, A: Floats) -> None:
         self.A, self.shape = A, A.shape
 
     def times(self, a: Array) -> Any:
+        """Return A a."""
         return self.A @ a
 
     def transposed(self, u: Array) -> Any:
+        """Return A'u."""
         return self.A.T @ u
 
     def normal(self, weights: Array) -> Any:
+        """Return A' diag(weights) A, its upper triangle at least."""
         scaled = self.A * np.sqrt(weights)[:, None]
         return scaled.T @ scaled
 
@@ -79,38 +64,16 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 
     Parameters
     ----------
-    A : ndarray of shape (c, n)
-        One constraint per row.
-    C : float or None
-        Cost of a violation; None allows none.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Newton steps at most.
-
-    Returns
-    -------
-    MarginWeights
-
-    Notes
-    -----
-    Mehrotra's predictor-corrector method. Slacks and multipliers are eliminated, so that a step costs one product A'EA
-    and one Cholesky factor of an n x n matrix that is at least 2 I. Two points are evaluated after each step: the
-    iterate, and the one recovered from the multipliers, a = max(A'u, 0) / 2; both are scaled until A a >= 1 if C is
-    None. The gap is the difference of the best objective and the best dual value 1'u - |max(A'u, 0)|^2 / 4 so far.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import nonnegative_margin
-    >>> nonnegative_margin(np.array([[2.0, -1.0], [-1.0, 2.0]])).alpha.round(6)
-    array([1., 1.])
+    A, C : ndarray of shape (c, n), float or None
+        One constraint per row; cost of a violation, None allows none.
+    tol, max_iter : float, int
+        Relative gap at which to stop; Newton steps at most.
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
     if C is not None and C * scale * scale < 1e-290:  # A is so small that a margin would cost more than its violation
         return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
-    found = solve_margin(DenseConstraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
+    found = solve_margin(Constraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
     with np.errstate(over="ignore"):
         return replace(
             found,
@@ -124,52 +87,26 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 100) -> MarginWeights:
     """Solve the problem of :func:`nonnegative_margin` for any form of the constraints."""
     state = _State(A, C)
-    best = _Best(state)
     steps = stalled = 0
     while steps < max_iter and stalled < _PATIENCE:
         steps += 1
-        before = best.gap
-        if not state.step() or best.update(tol) or state.is_infeasible():
+        before = state.gap
+        if not state.step() or state.evaluate(tol) or state.is_infeasible():
             break
         # Far from the end a step may shorten the gap by little: it restores feasibility first.
-        at_limit = state.mean <= 1e-8 * (1 + abs(best.bound)) or (state.length < 1e-3 and best.gap < 0.1)
-        stalled = stalled + 1 if at_limit and best.gap > 0.5 * before else 0
-    feasible = bool(np.isfinite(best.objective))
-    return MarginWeights(best.alpha, best.u if feasible else state.u, best.objective, best.gap, feasible, steps)
-
-
-class _Best:
-    """Best point and best dual bound so far."""
-
-    def __init__(self, state: _State) -> None:
-        self.state = state
-        self.alpha, self.u = np.zeros(len(state.a)), state.u.copy()
-        self.objective, self.bound = np.inf, -np.inf
-
-    @property
-    def gap(self) -> float:
-        """Relative bound on the difference of `objective` and the minimum."""
-        return max(self.objective - self.bound, 0.0) / (1 + self.objective) if np.isfinite(self.objective) else np.inf
-
-    def update(self, tol: float) -> bool:
-        """Evaluate the current state; return True if the point recovered from its multipliers has a gap below `tol`."""
-        state = self.state
-        pull = np.maximum(state.A.transposed(state.u), 0.0)
-        bound = float(state.u.sum()) - float(pull @ pull) / 4
-        if bound > self.bound:
-            self.bound, self.u = bound, state.u.copy()
-        recovered, objective = state.objective(pull / 2)
-        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
-        if done or objective < self.objective:
-            self.alpha, self.objective = recovered, objective
-        iterate, objective = state.objective(state.a)
-        if not done and objective < self.objective:
-            self.alpha, self.objective = iterate, objective
-        return bool(done)
+        at_limit = state.mean <= 1e-8 * (1 + abs(state.bound)) or (state.length < 1e-3 and state.gap < 0.1)
+        stalled = stalled + 1 if at_limit and state.gap > 0.5 * before else 0
+    feasible = bool(np.isfinite(state.best))
+    u = state.best_u if feasible else state.u
+    return MarginWeights(state.best_a, u, state.best, state.gap, feasible, steps)
 
 
 class _State:
-    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
+    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
+
+    `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far: of the
+    iterates and of the points recovered from their multipliers.
+    """
 
     def __init__(self, A: Constraints, C: float | None) -> None:
         c, n = A.shape
@@ -180,11 +117,30 @@ class _State:
         if C is not None:
             self.u *= min(1.0, C / 2)
             self.w, self.xi = C - self.u, np.ones(c)
+        self.best_a, self.best, self.best_u, self.bound = np.zeros(n), np.inf, self.u.copy(), -np.inf
+
+    @property
+    def gap(self) -> float:
+        """Relative bound on the difference of `best` and the minimum."""
+        return max(self.best - self.bound, 0.0) / (1 + self.best) if np.isfinite(self.best) else np.inf
+
+    def evaluate(self, tol: float) -> bool:
+        """Update the best points; return True if the one recovered from the multipliers has a gap below `tol`."""
+        pull = np.maximum(self.A.transposed(self.u), 0.0)
+        bound = float(self.u.sum()) - float(pull @ pull) / 4
+        if bound > self.bound:
+            self.bound, self.best_u = bound, self.u.copy()
+        recovered, objective = self.objective(pull / 2)
+        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
+        if done or objective < self.best:
+            self.best_a, self.best = recovered, objective
+        iterate, objective = self.objective(self.a)
+        if not done and objective < self.best:
+            self.best_a, self.best = iterate, objective
+        return bool(done)
 
     def step(self) -> bool:
-        """Take one predictor-corrector step; return False if the factorization fails (the iterates diverge along a
-        ray).
-        """
+        """Take one predictor-corrector step; return False if the iterates diverge along a ray."""
         a, u, v, t = self.a, self.u, self.v, self.t
         soft = self.C is not None
         dual = -(2 * a - self.A.transposed(u) - v)

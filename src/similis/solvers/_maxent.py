@@ -1,7 +1,7 @@
-"""Maximum-entropy distributions with given means on a set Omega of numbers.
+"""Maximum-entropy distributions with given means on a set Omega of numbers, [cazzanti2007] sec. 3.1, 3.2.3.
 
-[cazzanti2007] sec. 3.1, 3.2.3. The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), where
-lambda is the root of a strictly increasing function. Omega is a finite set of values, an interval or a half-line.
+The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), where lambda is the root of a strictly
+increasing function. Omega is a finite set of values, an interval or a half-line.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ class Exponentials(NamedTuple):
 
     Attributes
     ----------
-    exponents : ndarray
-        lambda; infinite for a mean at an end of Omega, a point mass.
+    exponents, rates : ndarray
+        lambda, infinite for a mean at an end of Omega, a point mass; and lambda times the width of Omega.
     log_normalizers : ndarray
         log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
-    rates : ndarray
-        lambda times the width of Omega.
     log_partitions : ndarray
         Logarithm of the sum (integral) of exp(lambda (v - e)), e the end with the larger probability: log gamma without
         cancellation. For a point mass its finite part (an integral also falls as 1 / abs(rates)).
@@ -65,21 +63,16 @@ class Omega(FittedArrays):
     ----------
     domain : array-like of numbers, or tuple (low, high)
         A finite set of values, or an interval; one end of an interval may be infinite.
-    width : float, optional
-        Unit of length on a half-line; 1 by default.
-    share : float, default=1.0
-        Fraction of a finite set that the given values are; each has the weight 1 / share.
+    width, share : float, optional
+        Unit of length on a half-line, 1 by default; fraction of a finite set that the given values are, 1 by default:
+        each has the weight 1 / share.
 
     Attributes
     ----------
-    low, high : float
-        The ends.
-    width : float
-        ``high - low``, or the given unit for a half-line.
-    values : ndarray or None
-        The values of a finite set, ascending.
-    continuous : bool
-        True for an interval or a half-line.
+    low, high, width : float
+        The ends, and ``high - low``, or the given unit for a half-line.
+    values, continuous : ndarray or None, bool
+        The values of a finite set, ascending; True for an interval or a half-line.
 
     Examples
     --------
@@ -116,10 +109,9 @@ class Omega(FittedArrays):
         self.continuous = self.form in (_INTERVAL, _RAY)
 
     def offsets(self, values: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the distances from the lower and from the upper end; their means are more accurate than means of
-        values.
+        """Return the distances from the lower and from the upper end, on a half-line twice from the finite end.
 
-        On a half-line both are the distance from the finite end.
+        Their means are more accurate than those of values.
         """
         v = np.asarray(values, dtype=np.float64)
         above = v - self.low if np.isfinite(self.low) else self.high - v
@@ -177,10 +169,7 @@ class Omega(FittedArrays):
         return Exponentials(exponents, log_gamma, rates, log_z)
 
     def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> Floats:
-        """Return the error of the mean of each fitted exponential, in widths of Omega: the certificate.
-
-        The mean is recomputed from all values, or from the closed form for intervals.
-        """
+        """Recompute the mean of each fitted exponential and return its error, in widths of Omega: the certificate."""
         side = fitted.rates > 0
         wanted = np.where(side, below, above) / self.width
         x = np.abs(fitted.rates)
@@ -192,10 +181,10 @@ class Omega(FittedArrays):
                 mean[place] = (w @ d) / w.sum()
             elif self.form == _RAY:
                 mean[place] = 1 / x[place]
+            elif x[place] > 1e-4:
+                mean[place] = 1 / x[place] - 1 / np.expm1(min(x[place], 700.0))
             else:
-                mean[place] = (
-                    1 / x[place] - 1 / np.expm1(min(x[place], 700.0)) if x[place] > 1e-4 else 0.5 - x[place] / 12
-                )
+                mean[place] = 0.5 - x[place] / 12
         return np.abs(mean - wanted)
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
@@ -205,28 +194,13 @@ class Omega(FittedArrays):
 
 
 def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Exponentials:
-    """Fit the exponential of largest entropy to each mean.
+    """Fit the exponential of largest entropy to each mean; moments equal the means up to 1e-12 of the width.
 
     Parameters
     ----------
-    omega : Omega
-        The possible values.
-    above, below : array-like of the same shape
-        Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or more
-        accurately the means of the offsets). Zero, or less by rounding, is the end itself.
-
-    Returns
-    -------
-    Exponentials
-        Their moments equal the means up to 1e-12 of the width.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import Omega, maxent_exponents
-    >>> half_line = Omega((0.0, np.inf))
-    >>> maxent_exponents(half_line, *half_line.offsets([0.5, 2.0])).exponents
-    array([-2. , -0.5])
+    omega, above, below : Omega, array-likes of the same shape
+        The possible values, and mean distances above the lower and below the upper end (:meth:`Omega.offsets` of the
+        means, or more accurately the means of the offsets). Zero, or less by rounding, is the end itself.
     """
     above, below = (np.ascontiguousarray(a, dtype=np.float64) / omega.width for a in (above, below))
     rates, log_z = np.empty(above.shape), np.empty(above.shape)

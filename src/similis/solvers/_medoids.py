@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,18 +25,13 @@ class Medoids:
 
     Attributes
     ----------
-    medoids : ndarray of shape (k,), ascending
-        Indices of the medoids. Among duplicates one may have no members; see `with_members`.
-    labels : ndarray of shape (n,)
-        Position in `medoids` of each object's medoid, the first among equals.
+    medoids, labels : ndarrays of shape (k,) and (n,)
+        Ascending indices of the medoids, and position in `medoids` of each object's medoid, the first among equals.
+        Among duplicates a medoid may have no members; see `with_members`.
     total : float
         Weighted sum of the proximities of the objects to their medoids.
-    n_iter : int
-        Sweeps over the candidates in the best start.
-    n_swaps : int
-        Medoids replaced in the best start.
-    converged : bool
-        True if the best start ended because no exchange improved it.
+    n_iter, n_swaps, converged : int, int, bool
+        Sweeps over the candidates, and medoids replaced, in the best start; True if no exchange improved it further.
     """
 
     medoids: Indices
@@ -77,33 +71,20 @@ def k_medoids(
     sign : {1, -1}, default=1
         1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
-        "vsh", vertex substitution: each sweep makes the best of all exchanges of a medoid and an object, until none
-        improves. "alternating": assign objects to medoids, choose the best object of each cluster, repeat. "eager"
-        ([schubert2021]): make any exchange that improves as soon as it is found; it ends in the same kind of optimum as
-        "vsh" and is faster.
+        "vsh", vertex substitution ([qiao2013]): each sweep makes the best of all exchanges of a medoid and an object,
+        until none improves. "alternating" ([cazzanti2007] Eq. (2.8)): assign objects to medoids, choose the best object
+        of each cluster, repeat. "eager" ([schubert2021]): make any exchange that improves as soon as it is found; it
+        ends in the same kind of optimum as "vsh" and is faster.
     weights : array of shape (n,), non-negative, or None
         Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random objects with probability proportional to the loss by the nearest medoid
-        so far; the object with the largest such loss, after a random first one; or given medoids.
-    n_init : int, default=1
-        Number of starts; the best result is kept, the earliest among equals.
-    max_iter : int, default=300
-        Sweeps at most, per start.
-    random_state : int, RandomState or None
-        Random seed of the starts.
-    n_jobs : int or None
-        Threads over starts; the result does not depend on it.
-
-    Returns
-    -------
-    Medoids
-
-    Notes
-    -----
-    No two initial medoids are identical objects (equal columns of D): two equal medoids would stay so under
-    "alternating". [qiao2013] describes "vsh" and "alternating" (generalized k-means, started by k-center), and
-    [cazzanti2007] Eq. (2.8) "alternating" on similarities. A sweep of "vsh" costs one pass over D for all k medoids.
+        so far; the object with the largest such loss, after a random first one; or given medoids. No two are identical
+        objects (equal columns of D).
+    n_init, max_iter : int, default=1 and 300
+        Number of starts, of which the best result is kept, the earliest among equals; sweeps at most, per start.
+    random_state, n_jobs : int, RandomState or None; int or None
+        Random seed of the starts; threads over starts, on which the result does not depend.
 
     Examples
     --------
@@ -116,7 +97,13 @@ def k_medoids(
     """
     D = np.ascontiguousarray(D)
     w = np.ones(len(D)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    starts = list(_starts(D, k, sign, w, init, n_init, random_state))
+    if not isinstance(init, str):
+        starts = list(np.atleast_2d(np.array(init, dtype=np.intp)))
+    elif init == "random":
+        starts = RandomStarts(D, n_init, random_state)(k)
+    else:
+        rng = check_random_state(random_state)
+        starts = [_spread(D, k, sign, w, rng, greedy=init == "k-center") for _ in range(n_init)]
     cost = -float(sign)
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
@@ -129,46 +116,26 @@ def k_medoids(
             results.update(zip(at, run(read, cost, w, np.array([starts[s] for s in at]), max_iter), strict=True))
 
     map_row_chunks(work, len(starts), n_jobs)
-    best: Medoids | None = None
+    found = []
     for start in range(len(starts)):
         medoids, n_iter, n_swaps, converged = results[start]
         medoids = np.sort(medoids)
         labels, costs = _assign(D, cost, medoids)
-        total = cost * float(costs @ w)
-        if best is None or sign * total > sign * best.total:
-            best = Medoids(medoids, labels, total, n_iter, n_swaps, converged)
-    assert best is not None
-    return best
+        found.append(Medoids(medoids, labels, cost * float(costs @ w), n_iter, n_swaps, converged))
+    return max(found, key=lambda one: sign * one.total)
 
 
 def total_proximity(
     D: Array, medoids: Indices, *, sign: int = 1, weights: ArrayLike | None = None
 ) -> tuple[Indices, float]:
-    """Assign every object (row) to its best medoid (column), the first among equals, and sum the proximities.
+    """Assign every object (row) to its best medoid (column), the first among equals; return its position and the total.
 
     Parameters
     ----------
-    D : ndarray of shape (m, n)
-        Proximities.
-    medoids : ndarray of shape (k,)
-        Columns.
-    sign : {1, -1}, default=1
-        1 for similarities, -1 for dissimilarities.
-    weights : array-like of shape (m,), optional
-        Weight of each object in the total.
-
-    Returns
-    -------
-    labels : ndarray of shape (m,)
-        Positions in `medoids`.
-    total : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import total_proximity
-    >>> total_proximity(np.array([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]]), np.array([0, 1]))
-    (array([0, 1, 0]), 6.0)
+    D, medoids : ndarrays of shape (m, n) and (k,)
+        Proximities, and columns of the medoids.
+    sign, weights : {1, -1}, array-like of shape (m,) or None
+        -1 for dissimilarities; weight of each object in the total.
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -185,22 +152,8 @@ def farthest_first(D: Array, k: int) -> Indices:
 
     Parameters
     ----------
-    D : ndarray of shape (n, n)
-        Dissimilarities.
-    k : int
-        Number of objects, at most n.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import farthest_first
-    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 12.0])
-    >>> farthest_first(np.abs(x[:, None] - x), 3)
-    array([2, 4, 0])
+    D, k : ndarray of shape (n, n), int
+        Dissimilarities; number of objects, at most n.
     """
     chosen = [int(D.max(axis=0).argmin())]
     nearest = D[:, chosen[0]].copy()
@@ -216,12 +169,8 @@ class RandomStarts:
 
     Parameters
     ----------
-    D : ndarray of shape (n, n)
-        Proximities.
-    n_init : int
-        Number of starts.
-    random_state : int, RandomState or None
-        Random seed.
+    D, n_init, random_state : ndarray of shape (n, n); int; int, RandomState or None
+        Proximities, number of starts and random seed.
     """
 
     def __init__(self, D: Array, n_init: int, random_state: Any = None) -> None:
@@ -270,47 +219,30 @@ def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: i
     ]
 
 
-def _alternate(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
+def _alternate(D: Array, cost: float, weights: Floats, starts: Indices, max_iter: int) -> list[Run]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
-    return [_alternate_once(D, cost, weights, start, max_iter) for start in medoids]
-
-
-def _alternate_once(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> Run:
-    """Run one start."""
-    nearest, first = _assign(D, cost, medoids)
-    totals, swaps = np.empty(len(D)), 0
-    for sweep in range(max_iter):
-        _kernels.cluster_totals(D, cost, weights, nearest, totals)
-        chosen = medoids.copy()
-        for m in range(len(medoids)):
-            members = np.flatnonzero(nearest == m)
-            if members.size:
-                chosen[m] = members[totals[members].argmin()]
-        moved = int((chosen != medoids).sum())
-        if not moved:
-            return medoids, sweep + 1, swaps, True
-        before = float(weights @ first)
-        nearest, first = _assign(D, cost, chosen)
-        if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
-            return medoids, sweep + 1, swaps, True
-        medoids = chosen
-        swaps += moved
-    return medoids, max_iter, swaps, False
-
-
-def _starts(
-    D: Array, k: int, sign: int, weights: Floats, init: Init | ArrayLike, n_init: int, random_state: Any
-) -> Iterator[Indices]:
-    """Yield the initial medoids of every start, pairwise not identical."""
-    if not isinstance(init, str):
-        yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
-        return
-    if init == "random":
-        yield from RandomStarts(D, n_init, random_state)(k)
-        return
-    rng = check_random_state(random_state)
-    for _ in range(n_init):
-        yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
+    runs, totals = [], np.empty(len(D))
+    for medoids in starts:
+        nearest, first = _assign(D, cost, medoids)
+        swaps = 0
+        for sweep in range(max_iter):
+            _kernels.cluster_totals(D, cost, weights, nearest, totals)
+            chosen = medoids.copy()
+            for m in range(len(medoids)):
+                members = np.flatnonzero(nearest == m)
+                if members.size:
+                    chosen[m] = members[totals[members].argmin()]
+            moved, before = int((chosen != medoids).sum()), float(weights @ first)
+            if moved:
+                nearest, first = _assign(D, cost, chosen)
+            if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
+                runs.append((medoids, sweep + 1, swaps, True))
+                break
+            medoids = chosen
+            swaps += moved
+        else:
+            runs.append((medoids, max_iter, swaps, False))
+    return runs
 
 
 def _distinct(D: Array, order: Indices, k: int) -> Indices:

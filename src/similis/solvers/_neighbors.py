@@ -31,10 +31,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
 
     Returns
     -------
-    indices : ndarray of shape (m, k), intp
-        Columns; -1 where a row has fewer than k candidates.
-    values : ndarray of shape (m, k), dtype of S
-        ``S[i, indices[i]]``; NaN where the index is -1.
+    indices, values : ndarrays of shape (m, k), intp and dtype of S
+        Columns, -1 where a row has fewer than k candidates; and ``S[i, indices[i]]``, NaN where the index is -1.
 
     Examples
     --------
@@ -71,36 +69,18 @@ def vote_winners(
     weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Indices:
-    """Find the class with the most votes among the first k ranked neighbors, for all k of an ascending grid.
+    """Find the class with the most votes among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m).
+
+    Ties go to the smallest code; a row without neighbors, or with zero weights, to code 0.
 
     Parameters
     ----------
-    indices : ndarray of shape (m, K)
-        Ranked neighbors, the best first; -1 pads at the end.
-    codes : ndarray of shape (n,)
-        Class code of every training object.
+    indices, codes, n_classes : ndarrays of shape (m, K) and (n,), int
+        Ranked neighbors, the best first, -1 pads at the end; class code of every training object; number of classes.
     ks : array of ints, ascending
         Numbers of neighbors; a k beyond a row's known neighbors uses them all.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of shape (m, K), non-negative, or None
-        Weight of each vote; None counts every vote once.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m), intp
-        Winning codes. Ties go to the smallest code; a row without neighbors, or with zero weights, to code 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import vote_winners
-    >>> vote_winners(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 2, 3], 2)
-    array([[1],
-           [0],
-           [0]])
+    weights, n_jobs : non-negative ndarray of shape (m, K) or None; int or None
+        Weight of each vote, None counts every vote once; threads.
     """
     m = indices.shape[0]
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
@@ -123,22 +103,10 @@ def class_sums(
     weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Sum the weights of each class among the first k ranked neighbors, for all k of an ascending grid.
+    """Sum the weights of each class among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m, G).
 
-    [chen2010] Eq. (3.2) before normalization; parameters as in :func:`vote_winners`, but weights of any sign.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m, n_classes)
-        Sums; without weights, counts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import class_sums
-    >>> class_sums(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 3], 2)
-    array([[[0., 1.]],
-           [[2., 1.]]])
+    [chen2010] Eq. (3.2) before normalization; without weights, counts. Parameters as in :func:`vote_winners`, but
+    weights of any sign.
     """
     m = indices.shape[0]
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
@@ -153,29 +121,14 @@ def class_sums(
 
 
 def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: Array | None = None) -> Floats:
-    """Average the target over the first k ranked neighbors, for all k.
+    """Average the target over the first k ranked neighbors, for all k; shape (len(ks), m), NaN without neighbors.
 
     Parameters
     ----------
-    indices, ks
-        As in :func:`vote_winners`.
+    indices, ks, weights
+        As in :func:`vote_winners`; weights that are all zero among the first k weight all neighbors equally.
     target : ndarray of shape (n,)
         Target of every training object.
-    weights : ndarray of shape (m, K), non-negative, or None
-        Weight of each neighbor; None, and weights that are all zero among the first k, weight all neighbors equally.
-
-    Returns
-    -------
-    ndarray of shape (len(ks), m)
-        Means; NaN for a row without neighbors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import neighbor_means
-    >>> neighbor_means(np.array([[0, 1, 2]]), np.array([1.0, 2.0, 6.0]), [1, 3])
-    array([[1.],
-           [3.]])
     """
     last = np.minimum(np.asarray(ks, dtype=np.intp), indices.shape[1]) - 1
     known = indices >= 0

@@ -16,15 +16,12 @@ class RidgePath:
 
     Attributes
     ----------
-    alphas : ndarray of shape (A,)
-        The regularizers.
+    alphas, intercepts : ndarrays of shape (A,)
+        The regularizers, and the intercepts b.
     dual_coef : ndarray of shape (A, n)
         Coefficients c of f(x) = sum_i c_i k(x, x_i) + b; each row sums to zero.
-    intercepts : ndarray of shape (A,)
-        Intercepts b.
     loo : ndarray of shape (A, n)
-        Leave-one-out predictions: value for object i of the solution without object i; NaN
-        for a single object.
+        Leave-one-out predictions: value for object i of the solution without object i; NaN for a single object.
     """
 
     alphas: Floats
@@ -40,33 +37,14 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
 
     Parameters
     ----------
-    values : ndarray of shape (n,)
-        Eigenvalues l of the kernel, not negative.
-    vectors : ndarray of shape (n, n)
-        Eigenvectors U, as columns.
-    target : array-like of shape (n,)
-        Target y.
+    values, vectors, target : ndarrays of shape (n,), (n, n) and (n,)
+        Eigenvalues l of the kernel, not negative, eigenvectors U, as columns, and target y.
     alphas : array-like of shape (A,)
         Regularizers, positive.
-
-    Returns
-    -------
-    RidgePath
-
-    Notes
-    -----
-    With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
-    with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
-    the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1. Each alpha costs O(n^2) after the decomposition.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.solvers import ridge_path
-    >>> path = ridge_path(np.ones(3), np.eye(3), [1.0, 2.0, 6.0], [1.0])
-    >>> path.dual_coef, path.intercepts, path.loo
-    (array([[-1. , -0.5,  1.5]]), array([3.]), array([[4. , 3.5, 1.5]]))
     """
+    # With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
+    # with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
+    # the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1.
     y = np.asarray(target, dtype=np.float64)
     grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
     l, U = np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)  # noqa: E741

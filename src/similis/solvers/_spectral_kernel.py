@@ -1,8 +1,7 @@
 """SVMs that learn spectrum multipliers (SimSVM) or kernel weights (MKL, SimMKL), [chen2010] sec. 5.2, 5.4.
 
 For fixed dual variables x the minimum over multipliers and weights has a closed form, which leaves the dual of an SVM
-with few convex constraints (docs/guide/duals.md derives them). :class:`InteriorPoint` solves it; each :class:`Block`
-below it is one similarity or set of kernels with its constraints.
+with few convex constraints (docs/guide/duals.md derives them); each :class:`Block` is one similarity or set of kernels.
 """
 
 from __future__ import annotations
@@ -32,10 +31,8 @@ class LearntSpectrum:
 
     Attributes
     ----------
-    values : ndarray of shape (r,)
-        Non-zero eigenvalues; a zero eigenvalue has no multiplier to learn.
-    vectors : ndarray of shape (n, r)
-        Their eigenvectors, in columns.
+    values, vectors : ndarrays of shape (r,) and (n, r)
+        Non-zero eigenvalues (a zero eigenvalue has no multiplier to learn) and their eigenvectors, in columns.
     anchor : ndarray of shape (r,)
         a0, the multipliers without penalty: values * anchor >= 0.
     norm : {2, 1, "identity"}
@@ -54,19 +51,16 @@ class SpectralFit:
 
     Attributes
     ----------
-    x : ndarray of shape (n,)
-        Dual variables in [0, 1], n times the multipliers of the margins; y'x = 0.
+    x, coef, intercept : ndarrays of shape (n,), float
+        Dual variables in [0, 1], n times the multipliers of the margins, y'x = 0; c = y . x / (2 eta n), up to
+        rounding, and b: f = K c + b on the training objects.
     alphas, weights : list of ndarray, ndarray of shape (m,)
         Learned multipliers of each similarity, and weights of the kernels.
-    coef, intercept : ndarray of shape (n,), float
-        c = y . x / (2 eta n), up to rounding, and b: f = K c + b on the training objects.
     objective, gap : float
         Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its distance to the
         minimum.
-    active : bool
-        False if every anchor is optimal unchanged.
-    n_iter : int
-        Newton or interior-point steps.
+    active, n_iter : bool, int
+        False if every anchor is optimal unchanged; Newton or interior-point steps.
     gap_scale : float
         The objective minus the smallest possible penalty: reference for a relative gap.
     """
@@ -88,29 +82,26 @@ class SpectralMachine:
     """SimSVM, SimMKL or multiple kernel learning on one training set for all (eta, gamma) of a grid.
 
     Minimizes mean hinge loss + eta c'Kc + gamma sum_k h_k(a_k) over c, b, the multipliers a_k and weights w >= 0, where
-    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace.
+    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace. The gap is certified
+    independently of the steps.
 
     Parameters
     ----------
     y : array of shape (n,)
         Labels, 1 and -1, both present.
-    similarities : sequence of LearntSpectrum
-        Similarities with a learned spectrum.
-    kernels : sequence of ndarray of shape (n, n)
-        Positive semi-definite.
+    similarities, kernels : sequences of LearntSpectrum, and of ndarray of shape (n, n)
+        Similarities with a learned spectrum, and positive semi-definite kernels.
     trace : float, optional
         Bound of sum_j w_j tr K_j; required with kernels.
 
-    Notes
-    -----
-    For fixed x the minimum over a and w has a closed form, which leaves the dual of a support vector machine with one
-    or few convex constraints; docs/guide/duals.md derives them. Mehrotra's predictor-corrector method solves it with
-    one n x n Cholesky factor per step. The recovered a, w, c and the optimal b give a primal value, so that the gap is
-    certified independently of the steps.
-
-    Without kernels the SVM on the anchors is tried first: if its constraint is inactive it is the solution. Else, for
-    one similarity with the 2-norm and 150 objects or more, Newton steps in the few variables that are not at a bound
-    start from it, and interior points follow only where they do not close the gap.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import LearntSpectrum, SpectralMachine
+    >>> similarity = LearntSpectrum(np.array([-1.0, 2.0]), np.eye(2), np.array([0.0, 1.0]))
+    >>> fit = SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1)
+    >>> bool(fit.gap < 1e-8), fit.alphas[0].round(3)
+    (True, array([-0.198,  1.396]))
     """
 
     def __init__(
@@ -132,31 +123,12 @@ class SpectralMachine:
 
     @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> SpectralFit:
-        """Solve for one eta and one gamma.
-
-        Parameters
-        ----------
-        eta, gamma : float
-            Weights of c'Kc and of the penalties h, positive.
-
-        Returns
-        -------
-        SpectralFit
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from similis.solvers import LearntSpectrum, SpectralMachine
-        >>> similarity = LearntSpectrum(np.array([-1.0, 2.0]), np.eye(2), np.array([0.0, 1.0]))
-        >>> fit = SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1)
-        >>> bool(fit.gap < 1e-8), fit.alphas[0].round(3)
-        (True, array([-0.198,  1.396]))
-        """
+        """Solve for one eta and one gamma, the weights of c'Kc and of the penalties h, positive."""
         state = _State(self, eta, gamma)
         if not self.kernels and not any(isinstance(block, IdentityBlock) for block in state.blocks):
             x = self._machine_on_anchors(eta)
             if all(block.excess(block.B.T @ x) <= 1 + 1e-12 for block in state.blocks):
-                return state.certified(x, state.anchors, np.zeros(0), 0, active=False)
+                return state.certified(x, state.anchors, np.zeros(0), 0, active=False)  # the SVM on the anchors
             if len(self.y) >= _LARGE and len(state.blocks) == 1 and type(state.blocks[0]) is Norm2Block:
                 fit = minimize_in_ball(
                     state.blocks[0],
@@ -206,17 +178,11 @@ class _State:
         """Initial multipliers: the anchors, or zero where they do not give a kernel."""
         return [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
 
-    @property
-    def even_weights(self) -> Floats:
-        """Weights that divide the trace equally among the kernels."""
-        if self.kernel_block is None:
-            return np.zeros(0)
-        traces = self.kernel_block.traces
-        return np.asarray(self.machine.trace / (len(traces) * traces))
-
     def run(self) -> SpectralFit:
         """Step until the gap is closed or stops falling."""
-        best, last = self.certified(self.point.x, self.anchors, self.even_weights, 0), 0
+        traces = self.kernel_block.traces if self.kernel_block else np.empty(0)
+        even = self.machine.trace / (len(traces) * traces)  # the trace divided equally among the kernels
+        best, last = self.certified(self.point.x, self.anchors, even, 0), 0
         for step in range(1, 201):
             if not self.point.step():
                 break
@@ -261,9 +227,8 @@ class _State:
             if rest + larger**2 * square < loss + square:
                 c, b, loss, square = larger * c, larger * b, rest, larger**2 * square
         primal = loss + square + penalty
-        everywhere = [np.zeros(0) for _ in machine.similarities]
-        for place, alpha in zip([i for i, s in enumerate(machine.similarities) if s.values.size], alphas):
-            everywhere[place] = alpha
+        found = iter(alphas)
+        everywhere = [next(found) if s.values.size else np.zeros(0) for s in machine.similarities]
         full = np.zeros(machine._given)
         full[machine._used] = weights
         gap = max(primal - dual, 0.0)
@@ -293,7 +258,8 @@ class _SpectralBlock(Block):
         return 0.0
 
     def start(self, x: Floats, mean: float) -> None:
-        """Choose the exact slacks where x is feasible, and multipliers with products `mean`."""
+        """Choose the exact slacks where x is feasible."""
+        self.z = np.zeros(1)
         self.evaluate(x)
         self.s = np.maximum(-self.c, 0.1)
         self.z = mean / self.s
@@ -311,14 +277,11 @@ class Norm2Block(_SpectralBlock):
         self.kd = k * (np.ones_like(values) if of_values else values)
 
     def evaluate(self, x: Floats) -> Floats:
-        """Compute the gradient; with respect to g it is cost g + z 2 k d (p / ||p||) g / gamma."""
         self.g = self.B.T @ x
         p = self.kd * self.g**2
         self.size = float(np.linalg.norm(p))
         self.unit = p / self.size if self.size > 0 else p
         self.c = np.array([self.size / self.gamma - 1.0])
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         self.gradient = self.B @ (2 * self.kd * self.unit * self.g / self.gamma)
         return np.asarray(self.B @ (self.cost * self.g) + self.z[0] * self.gradient)
 
@@ -330,7 +293,6 @@ class Norm2Block(_SpectralBlock):
         H += bend * np.outer(self.gradient, self.gradient)
 
     def push(self, e: Floats) -> Floats:
-        """Eliminate the multiplier, dz = (e + z (c + s)) / s + ..."""
         return np.asarray(-(e[0] + self.z[0] * (self.c[0] + self.s[0])) / self.s[0] * self.gradient)
 
     def pull(self, dx: Floats, e: Floats) -> None:
@@ -358,21 +320,16 @@ class Norm1Block(Norm2Block):
     """Regularizer h(a) = ||a - a0||_1: the SVM dual on a0 with k |l_i| g_i^2 <= gamma for each i."""
 
     def evaluate(self, x: Floats) -> Floats:
-        """Compute the constraints c_i = k |l_i| g_i^2 / gamma - 1 and the gradient."""
         self.g = self.B.T @ x
         self.bound = 2 * self.k * np.abs(self.values) / self.gamma
         self.c = 0.5 * self.bound * self.g**2 - 1.0
         self.slope = self.bound * self.g
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         return np.asarray(self.B @ (self.cost * self.g + self.z * self.slope))
 
     def eliminate(self, H: Floats) -> None:
-        """Add a matrix that is diagonal in the eigenbasis."""
         add_gram(H, self.B, self.cost + self.z * self.bound + self.z / self.s * self.slope**2)
 
     def push(self, e: Floats) -> Floats:
-        """Eliminate the multipliers."""
         return np.asarray(-self.B @ ((e + self.z * (self.c + self.s)) / self.s * self.slope))
 
     def pull(self, dx: Floats, e: Floats) -> None:
@@ -384,7 +341,6 @@ class Norm1Block(Norm2Block):
         return np.asarray(self.anchor + np.sign(self.values) * self.z / (self.n * self.gamma))
 
     def excess(self, g: Floats) -> float:
-        """Return the largest |p_i| / gamma."""
         return float((self.k * np.abs(self.values) * g**2).max(initial=0.0)) / self.gamma
 
     def penalty(self, alpha: Floats) -> float:
@@ -404,19 +360,17 @@ class IdentityBlock(_SpectralBlock):
         unavoidable = float(np.linalg.norm(below))
         t = 0.3 * self.gamma / unavoidable if unavoidable > 0 else np.inf
         self.u = q + 0.1 * self.gamma / np.sqrt(len(q)) + (t * below if unavoidable > 0 else 0.0)
+        self.z = np.zeros(len(q) + 1)
         self.evaluate(x)
         self.s = np.append(self.u - q, max(1.0 - self.size / self.gamma, 0.05))
         edge = max(self.n * self.gamma * self.size / t, mean / float(self.s[-1]))
         self.z = np.append(np.maximum(self.n * (self.values + self.u / t), mean / self.s[:-1]), edge)
 
     def evaluate(self, x: Floats) -> Floats:
-        """Compute the constraints and the gradient."""
         self.g = self.B.T @ x
         self.size = float(np.linalg.norm(self.u))
         self.c = np.append(self.k * self.g**2 - self.u, self.size / self.gamma - 1.0)
         self.slope = 2 * self.k * self.g
-        if not hasattr(self, "z"):
-            return np.zeros_like(x)
         self.unit = self.u / self.size
         return np.asarray(self.B @ (self.z[:-1] * self.slope))
 
@@ -443,12 +397,10 @@ class IdentityBlock(_SpectralBlock):
         return t, -residual + t[:-1] - float(t[-1]) / self.gamma * self.unit
 
     def push(self, e: Floats) -> Floats:
-        """Eliminate the multipliers and u."""
         t, r = self._lift(e)
         return np.asarray(-self.B @ (t[:-1] * self.slope - self.w * self.slope * self._solve(r)))
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the steps of u, slacks and multipliers."""
         _, r = self._lift(e)
         dq = self.slope * (self.B.T @ dx)
         self.du = self._solve(r + self.w * dq)
@@ -465,7 +417,6 @@ class IdentityBlock(_SpectralBlock):
         return np.asarray(self.z[:-1] / (self.n * self.values))
 
     def excess(self, g: Floats) -> float:
-        """Return ||q|| / gamma."""
         return self.k * float(np.linalg.norm(g**2)) / self.gamma
 
     def penalty(self, alpha: Floats) -> float:
@@ -521,7 +472,6 @@ class KernelBlock(Block):
         self.z = np.full(len(forms), self.n * self.tau / len(forms))
 
     def evaluate(self, x: Floats) -> Floats:
-        """Compute the constraints and their gradients, one per row."""
         v = self.y * x
         products = np.array([K @ v for K in self.kernels])
         self.c = self.k * (products @ v) / self.traces - self.level
@@ -529,7 +479,6 @@ class KernelBlock(Block):
         return np.asarray(self.z @ self.J)
 
     def eliminate(self, H: Floats) -> None:
-        """Eliminate the level."""
         weights = 2 * self.k * self.z / self.traces
         for K, weight in zip(self.kernels, weights):
             H += weight * (self.y[:, None] * K * self.y)
@@ -543,12 +492,10 @@ class KernelBlock(Block):
         return t, float(-(self.n * self.tau - self.z.sum()) + t.sum())
 
     def push(self, e: Floats) -> Floats:
-        """Eliminate the multipliers and the level."""
         t, r = self._lift(e)
         return np.asarray(-(t - self.w * r / self.w.sum()) @ self.J)
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the steps of level, slacks and multipliers."""
         _, r = self._lift(e)
         change = self.J @ dx
         self.du = (r + float(self.w @ change)) / float(self.w.sum())

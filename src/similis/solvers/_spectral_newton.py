@@ -1,9 +1,8 @@
 """Dual of SimSVM for one similarity, by Newton steps in the few variables that are not at a bound.
 
-The dual, [chen2010] sec. 5.2 in the form of docs/guide/duals.md, is that of a support vector machine with one convex
-constraint, h(x) = ||p|| / gamma - 1 <= 0. The constraint is put into an augmented Lagrangian. Its minimum over
-0 <= x <= 1, y'x = 0 is found by quadratic programs in the variables between the bounds and those that violate their
-conditions, of which there are few.
+The dual (docs/guide/duals.md) is that of a support vector machine with one convex constraint, which is put into an
+augmented Lagrangian. Its minimum over 0 <= x <= 1, y'x = 0 is found by quadratic programs in the variables between the
+bounds and those that violate their conditions.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ _PENALTY = 100.0  # weight of the squared constraint, times n
 def minimize_in_ball(
     block: Any, y: Floats, x: Floats, certify: Callable[[Floats, Floats, int], Any], target: float
 ) -> Any:
-    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2.
+    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2, for a Norm2Block.
 
-    `block` is a Norm2Block, `x` a start within the bounds with y'x = 0. ``certify(x, alpha, steps)`` returns the
-    solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
+    `x` is a start within the bounds with y'x = 0. ``certify(x, alpha, steps)`` returns a solution with its gap; the
+    best one is returned, as soon as its relative gap is below `target`.
     """
     B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
     lift = kd / (block.k * block.values) / (n * gamma)
