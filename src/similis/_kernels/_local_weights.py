@@ -136,14 +136,16 @@ def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
             floor = 1e-10 * (scale + ridges[r])
             rows = grow_cholesky(blocks[c], ridges[r], floor, False, order, np.intp(0), known[c], L, inverse)
             sound[c, r] = rows
-            z[:rows] = s[c, :rows]
+            for p in range(rows):
+                z[p] = s[c, p]
             forward_substitute(L, inverse, rows, z)
             for t in range(ks.shape[0]):
                 k = min(ks[t], rows)
-                w[:k] = z[:k]
+                for p in range(k):
+                    w[p] = z[p]
                 back_substitute(L, inverse, k, w)
-                weights[c, t, r, :k] = w[:k]
-                weights[c, t, r, k:] = 0.0
+                for p in range(K):
+                    weights[c, t, r, p] = w[p] if p < k else 0.0
 
 
 @kernel

@@ -70,7 +70,8 @@ def _keep_largest(best, where, m: int, k: int, spare):
 @kernel
 def _kth_largest(best, m: int, k: int, x):
     """Return the k-th largest of the first m numbers and the number of larger ones by quickselect ([hoare1961])."""
-    x[:m] = best[:m]
+    for a in range(m):
+        x[a] = best[a]
     above, size = 0, m
     while True:
         a, b, c = x[0], x[size // 2], x[size - 1]
