@@ -5,6 +5,7 @@ j are stored in one vector, row by row (condensed form); NaN is a missing entry.
 import numpy as np
 
 from similis._kernels._jit import kernel
+from similis._kernels._neighbors import _kth_largest
 
 
 @kernel
@@ -28,16 +29,16 @@ def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope
     with `additive` that of T[p, j] + T[i, q] - T[p, q], exact for sums of row and column terms; else the level.
     """
     n, k = N.shape
-    plain, steep = np.empty(k * turns), np.empty(k * turns)
+    values, spare = np.empty(k * turns), np.empty(k * turns)
     for i in rows:
         at = i * n - (i * (i + 1)) // 2 - i - 1
         for j in range(i + 1, n):
-            m = _matched_values(T, N, turns, False, i, j, plain)
-            level[at + j] = slope[at + j] = _median(plain, m)
+            m = _matched_values(T, N, turns, False, i, j, values)
+            level[at + j] = slope[at + j] = _median(values, m, spare)
             if additive:
-                m = _matched_values(T, N, turns, True, i, j, steep)
+                m = _matched_values(T, N, turns, True, i, j, values)
                 if m > 0:
-                    slope[at + j] = _median(steep, m)
+                    slope[at + j] = _median(values, m, spare)
 
 
 @kernel
@@ -47,6 +48,7 @@ def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, 
     """
     k = N.shape[1]
     values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
+    spare = np.empty(max(k * turns, 2 * n_bounds))
     for r in range(len(pairs)):
         i, j = pairs[r, 0], pairs[r, 1]
         m = _matched_values(T, N, turns, additive, i, j, values)
@@ -54,7 +56,7 @@ def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, 
             m = _matched_values(T, N, turns, False, i, j, values)
         for t in range(m):
             values[t] = abs(values[t] - slope[r])
-        spread[r] = _median(values, m)
+        spread[r] = _median(values, m, spare)
         m = 0
         for a in range(n_bounds):
             at = (a + 1) * k // n_bounds - 1
@@ -63,7 +65,7 @@ def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, 
                 if x == x:
                     bound[m] = x
                     m += 1
-        gap[r] = _median(bound, m)
+        gap[r] = _median(bound, m, spare)
 
 
 @kernel
@@ -86,27 +88,6 @@ def _matched_values(T, N, turns: int, additive: bool, i: int, j: int, values) ->
 
 
 @kernel
-def _median(values, m: int) -> float:
-    """Compute the upper median of values[:m] by 16 bisections: a value at most 1/65,536 of their range off."""
-    if m == 0:
-        return np.nan
-    low, high = values[0], values[0]
-    for t in range(m):
-        low, high = min(low, values[t]), max(high, values[t])
-    if low == high:
-        return low
-    low -= (high - low) * 1e-9
-    for _ in range(16):
-        middle = (low + high) / 2
-        count = 0
-        for t in range(m):
-            count += values[t] <= middle
-        if count > m // 2:
-            high = middle
-        else:
-            low = middle
-    found = high
-    for t in range(m):
-        if values[t] > low:
-            found = min(found, values[t])
-    return found
+def _median(values, m: int, spare) -> float:
+    """Return the upper median of values[:m], NaN if m = 0; `spare` is scratch."""
+    return _kth_largest(values, m, m - m // 2, spare)[0] if m > 0 else np.nan
