@@ -1,4 +1,4 @@
-"""Estimator checks: scikit-learn's own, and those that scikit-learn cannot run on pairwise input."""
+"""Checks for estimators and measures that extend similis; the package's own estimators pass them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ from similis.base import (
     count_objects,
     take_objects,
 )
+
+__all__ = [
+    "check_estimator",
+    "parametrize_with_checks",
+    "check_measure",
+    "estimator_checks",
+    "expected_failures",
+    "make_proximities",
+]
 
 Check = Callable[[Any], None]
 Failures = Callable[[Any], dict[str, str]]
