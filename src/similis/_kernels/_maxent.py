@@ -19,6 +19,7 @@ from similis._kernels._jit import kernel
 
 POINT, DISCRETE, INTERVAL, RAY = 0, 1, 2, 3
 _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.693145751953125, 1.42860682030941723e-6
+_TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))  # of exp
 
 
 @kernel
@@ -104,20 +105,9 @@ def _exp(x: float) -> float:
     x = max(x, -500.0)  # exp(-500) is negligible, and its products are no denormal numbers, which are slow
     n = np.floor(x * _LOG2E + 0.5)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    p = 0.0
+    for coefficient in _TAYLOR:
+        p = p * r + coefficient
     return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)  # times 2^n, made from its exponent bits
 
 

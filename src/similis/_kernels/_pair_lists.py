@@ -104,18 +104,6 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
 
 
 @kernel
-def _mark_special(mark: int):
-    """Table of the bytes that do not simply go on inside a cell: ends, quotation marks and control characters."""
-    special = np.zeros(256, np.uint8)
-    special[:_BLANK] = 1
-    if mark != _TAB:
-        special[_QUOTE] = 1
-        special[_TAB] = mark == _BLANK
-    special[mark] = 1
-    return special
-
-
-@kernel
 def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
     """Parse whole lines: `spans` of both ids, `digits` and `powers` of the score, in the columns `places`; return False
     at a line that needs the careful parser. `counts`: pairs, lines, and rows of `inexact`, the scores not exact as
@@ -123,7 +111,14 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
     """
     n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
     a, b, s = places[0], places[1], places[2]
-    last, special = max(a, b, s), _mark_special(mark)
+    last = max(a, b, s)
+    # Bytes that do not simply go on inside a cell: ends, quotation marks and control characters.
+    special = np.zeros(256, np.uint8)
+    special[:_BLANK] = 1
+    if mark != _TAB:
+        special[_QUOTE] = 1
+        special[_TAB] = mark == _BLANK
+    special[mark] = 1
     while at < n:
         n_lines += 1
         if text[at] == _COMMENT:
