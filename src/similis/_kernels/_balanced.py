@@ -1,45 +1,20 @@
 """Small quadratic programs with bounds and one balance of signs, the steps of SimSVM, by sequential minimization."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
 
 
 @kernel
-def balanced_sweeps(H: Any, y: Any, low: Any, high: Any, d: Any, slope: Any, most: int, tol: float) -> float:
-    """Minimize a quadratic with the Hessian H on low <= d <= high, y'd constant, by steps of two variables.
-
-    The most violating pair moves, its second variable chosen by the decrease that the step promises, as in libsvm.
-
-    Parameters
-    ----------
-    H : ndarray of shape (m, m)
-        Positive semi-definite.
-    y : ndarray of shape (m,)
-        1 or -1.
-    low, high : ndarray of shape (m,)
-        Bounds.
-    d : ndarray of shape (m,)
-        Feasible start, replaced by the solution.
-    slope : ndarray of shape (m,)
-        Gradient at the start, replaced by that at the solution.
-    most : int
-        Number of steps.
-    tol : float
-        Violation at which to stop.
-
-    Returns
-    -------
-    float
-        The violation that is left.
+def balanced_sweeps(H, y, low, high, d, slope, most: int, tol: float) -> float:
+    """Minimize a quadratic with the PSD Hessian H on low <= d <= high, y'd constant (y is 1 or -1), by up to `most`
+    steps of two variables; d and its gradient `slope` are updated. Returns the violation that is left.
     """
     m = d.shape[0]
     violation = 0.0
     for _ in range(most):
+        # The most violating pair moves, its second variable chosen by the decrease that the step promises, as in
+        # libsvm.
         i, top = -1, -np.inf
         for k in range(m):
             if (d[k] < high[k] if y[k] > 0 else d[k] > low[k]) and -y[k] * slope[k] > top:

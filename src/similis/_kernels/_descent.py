@@ -1,23 +1,12 @@
-"""NN-descent [dong2011]: neighbor lists, candidate pairs, and updates of the lists with computed similarities.
-
-The method rests on the observation that a neighbor of a neighbor is likely to be a neighbor. Each round samples fresh
-and old entries of every list and its reverse list, proposes pairs that share an object, and inserts the computed
-scores.
-"""
-
-from __future__ import annotations
-
-from typing import Any
+"""NN-descent [dong2011]: neighbor lists, candidate pairs, and updates of the lists with computed similarities."""
 
 from similis._kernels._jit import kernel
 
 
 @kernel
-def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fresh: Any) -> int:
+def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
     """Insert columns[p] into the list of rows[p] where scores[p] exceeds the last score there; return how many were.
-
-    Lists are sorted by descending score and padded with index -1 and score -inf. NaN is never inserted, and no index
-    appears twice.
+    Lists are sorted by descending score and padded with index -1 and score -inf; no NaN, no index twice.
     """
     K = indices.shape[1]
     joined = 0
@@ -40,12 +29,9 @@ def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fr
 
 
 @kernel
-def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, counts: Any) -> None:
-    """Sample for each object from its list and its reverse list, fresh and old entries separately.
-
-    [dong2011], by reservoir sampling: `new` and `old` receive at most as many entries as they have
-    columns. `draws` are uniform random numbers and `counts`, of shape (n, 2), zeros. Entries sampled as fresh become
-    old.
+def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
+    """Sample each object's list and reverse list by reservoir sampling ([dong2011]), fresh entries to `new`, others to
+    `old`; sampled fresh entries become old. `draws` are uniform numbers, `counts`, (n, 2), zeros.
     """
     n, K = indices.shape
     c = new.shape[1]
@@ -74,11 +60,9 @@ def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, 
 
 
 @kernel
-def candidate_pairs(new: Any, old: Any, first: int, stop: int, indices: Any, left: Any, right: Any) -> int:
-    """Write the candidate pairs that objects first to stop - 1 have in common; return their number.
-
-    A pair joins two new entries or a new and an old entry of one object. Pairs that are in each other's lists are left
-    out.
+def candidate_pairs(new, old, first: int, stop: int, indices, left, right) -> int:
+    """Write pairs of two new entries, or a new and an old one, of an object from first to stop - 1; return their
+    number. Pairs that are in each other's lists are left out.
     """
     c, K = new.shape[1], indices.shape[1]
     m = 0

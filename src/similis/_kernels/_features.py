@@ -1,15 +1,9 @@
 """Similarities of categorical rows and of sets stored as bits: [cazzanti2007] sec. 2.1.
 
-The kernels work on tiles, a strip of rows against a strip of columns that fits into the cache. Each one fills
-``out[start:stop]`` from the rows A, (m, d), of the left objects and the *columns* Bt, (d, n), of the right objects, so
-that the inner loop runs over neighboring objects and vectorizes. With `mirror` (the objects against themselves, a
-symmetric measure) only the tiles on and above the diagonal are computed and each is written twice, which fills rows
-``start:stop`` of the upper half and the same columns of the lower half.
+Each kernel fills ``out[start:stop]`` from the rows A, (m, d), of the left objects and the *columns* Bt, (d, n), of the
+right objects, in tiles that fit into the cache. With `mirror` (the objects against themselves, a symmetric measure)
+only the tiles on and above the diagonal are computed and each is written twice.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +14,7 @@ COLUMNS = 512
 
 
 @kernel
-def put_tile(tile: Any, i0: int, height: int, j0: int, width: int, mirror: bool, out: Any) -> None:
+def put_tile(tile, i0: int, height: int, j0: int, width: int, mirror: bool, out) -> None:
     """Write ``tile[:height, :width]`` to `out` at (i0, j0) and, with `mirror`, its transpose at (j0, i0)."""
     for i in range(height):
         for j in range(width):
@@ -36,14 +30,10 @@ BYTE = 255  # largest count that fits into a byte
 
 
 @kernel
-def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) -> None:
-    """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``, [cazzanti2007] sec. 2.1.
-
-    Counters are bytes, so that a vector register holds many of them. Every 255 features they are added to wider
-    counters.
-    """
+def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
+    """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``, [cazzanti2007] sec. 2.1."""
     d, n = Bt.shape
-    few = np.empty(COLUMNS, np.uint8)
+    few = np.empty(COLUMNS, np.uint8)  # a register holds many bytes; added to wider counters every 255 features
     tile = np.empty((ROWS, COLUMNS), np.uint32)
     for i0 in range(start, stop, ROWS):
         height = min(ROWS, stop - i0)
@@ -65,7 +55,7 @@ def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) 
 
 
 @kernel
-def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: int, row: Any) -> None:
+def add_differences(x, Bt, table, offsets, widths, j0: int, row) -> None:
     """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables per pass over the row."""
     d, width = x.shape[0], row.shape[0]
     pairs = d - d % 2
@@ -83,12 +73,9 @@ def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: 
 
 
 @kernel
-def value_difference(
-    A: Any, Bt: Any, table: Any, offsets: Any, widths: Any, start: int, stop: int, mirror: bool, out: Any
-) -> None:
-    """Sum tabulated differences: ``out[i, j] = sum_k T_k[A[i, k], Bt[k, j]]``, [cazzanti2007] Eq. (2.3).
-
-    ``T_k`` is the widths[k] x widths[k] table of feature k that starts at ``table[offsets[k]]``.
+def value_difference(A, Bt, table, offsets, widths, start: int, stop: int, mirror: bool, out) -> None:
+    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3); T_k has widths[k]^2 entries from
+    ``table[offsets[k]]``.
     """
     n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS))
@@ -105,11 +92,7 @@ def value_difference(
 
 @kernel
 def population(x: np.uint64) -> np.uint64:
-    """Count the set bits of x.
-
-    Adds neighboring groups of 1, 2 and 4 bits, then all bytes by one multiplication. LLVM recognizes the pattern and
-    compiles it to one instruction.
-    """
+    """Count the set bits of x in groups of 1, 2, 4 and 8 bits; LLVM compiles the pattern to one instruction."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -117,7 +100,7 @@ def population(x: np.uint64) -> np.uint64:
 
 
 @kernel
-def add_common(x: Any, Bt: Any, j0: int, row: Any) -> None:
+def add_common(x, Bt, j0: int, row) -> None:
     """Add sum_k popcount(x[k] & Bt[k, j0 + j]) to each row[j], four words per pass over the row."""
     n_words, width = x.shape[0], row.shape[0]
     fours = n_words - n_words % 4
@@ -135,7 +118,7 @@ def add_common(x: Any, Bt: Any, j0: int, row: Any) -> None:
 
 
 @kernel
-def common_bits(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) -> None:
+def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
     """Count the common bits of packed rows: ``out[i, j] = sum_k popcount(A[i, k] & Bt[k, j])``."""
     n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS), np.uint64)
@@ -151,10 +134,9 @@ def common_bits(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) 
 
 
 @kernel
-def ratio_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
-    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), in place.
-
-    Tversky's ratio model, [cazzanti2007] Eq. (2.2). 0/0 is 1 if neither object has a salient feature, else 0.
+def ratio_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), [cazzanti2007] Eq. (2.2); 0/0
+    is 1 if neither object has a salient feature, else 0.
     """
     for i in range(start, stop):
         for j in range(out.shape[1]):
@@ -167,11 +149,8 @@ def ratio_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: i
 
 
 @kernel
-def contrast_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
-    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), in place.
-
-    Tversky's contrast model, [cazzanti2007] Eq. (2.1).
-    """
+def contrast_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), [cazzanti2007] Eq. (2.1)."""
     for i in range(start, stop):
         for j in range(out.shape[1]):
             c = out[i, j]
@@ -179,7 +158,7 @@ def contrast_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop
 
 
 @kernel
-def overlap_model(fx: Any, fz: Any, start: int, stop: int, out: Any) -> None:
+def overlap_model(fx, fz, start: int, stop: int, out) -> None:
     """Turn common saliences c in `out` into c / min(f(x), f(z)), in place; 0/0 as in the ratio model."""
     for i in range(start, stop):
         for j in range(out.shape[1]):
@@ -191,11 +170,9 @@ def overlap_model(fx: Any, fz: Any, start: int, stop: int, out: Any) -> None:
 
 
 @kernel
-def entropy_of(chosen: Any, counts: Any, products: Any, plain: bool) -> float:
-    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set; 0 without objects.
-
-    Objects with equal features share one bit; ``counts`` holds their numbers c and ``products`` c log c. With `plain`
-    every count is 1 and the entropy is the log of the number of bits.
+def entropy_of(chosen, counts, products, plain: bool) -> float:
+    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set, with c in `counts` and
+    c log c in `products`; with `plain` every count is 1.
     """
     total, spread = 0.0, 0.0
     for w in range(chosen.shape[0]):
@@ -216,28 +193,13 @@ def entropy_of(chosen: Any, counts: Any, products: Any, plain: bool) -> float:
 
 @kernel
 def residual_entropies(
-    x: Any,
-    x_start: Any,
-    z: Any,
-    z_start: Any,
-    having: Any,
-    all_objects: Any,
-    counts: Any,
-    products: Any,
-    plain: bool,
-    start: int,
-    stop: int,
-    mirror: bool,
-    out: Any,
+    x, x_start, z, z_start, having, all_objects, counts, products, plain: bool, start: int, stop: int, mirror: bool, out
 ) -> None:
     """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2, [cazzanti2007] Eq.
-    (2.5).
-
-    ``having[f]`` are the training objects with feature f, as bits. An object of ``x`` or ``z`` is a sorted run of
-    features. R is distributed as the training objects that have all features of a group, found by intersecting the
-    bits.
+    (2.5). ``having[f]`` are the training objects with feature f, as bits; an object is a sorted run of features.
     """
     n_words = having.shape[1]
+    # R is distributed as the training objects that have all features of a group.
     common = np.empty(n_words, np.uint64)
     left, right = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
     for i in range(start, stop):

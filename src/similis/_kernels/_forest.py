@@ -1,31 +1,14 @@
 """Trees of a similarity forest: splits by differences of similarities to two objects ([sathe2017], [czekalski2021])."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
 
 
 @kernel
-def grow_tree(
-    S: Any,
-    codes: Any,
-    objects: Any,
-    draws: Any,
-    max_depth: int,
-    children: Any,
-    pairs: Any,
-    thresholds: Any,
-    missing: Any,
-    values: Any,
-) -> int:
-    """Write the nodes of one tree, root first, and return their number.
-
-    `objects`, the sample, is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair. A leaf
-    is its own child.
+def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresholds, missing, values) -> int:
+    """Write the nodes of one tree, root first (a leaf is its own child), and return their number; the sample `objects`
+    is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair.
     """
     G, n_directions = values.shape[1], draws.shape[1]
     n_nodes = values.shape[0]

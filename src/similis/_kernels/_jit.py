@@ -1,10 +1,7 @@
-"""Compilation decorator of all kernels.
+"""Compilation decorator of all kernels, with machine code cached on disk where possible.
 
 The fast-math flags allow sums to be reordered, so that loops vectorize. NaN is a missing similarity, so the flags that
 assume its absence (``nnan``, ``ninf``) are not set.
-
-Machine code is cached on disk beside the source, in the user's cache folder, or in NUMBA_CACHE_DIR. Where none of them
-can be written to, or the disk is full, kernels are compiled in every process, with one warning.
 """
 
 from __future__ import annotations

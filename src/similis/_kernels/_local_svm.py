@@ -1,12 +1,9 @@
 """Support vector machines on many small blocks for all C of a grid, by decomposition and Newton steps in turn.
 
-An SVM on n objects minimizes c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4) with
-c = y . alpha. A sweep of two-variable steps with second-order selection ([fan2005]) finds the active bounds; a Newton
-step on the free coefficients then solves for them exactly. K and the factor L are stored in the leading n x n parts of
-their arrays, vectors in the rows of V.
+An SVM minimizes c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4) with c = y .
+alpha. A sweep of two-variable steps ([fan2005]) finds the active bounds; a Newton step then solves for the free
+coefficients. K and its factor L are stored in the leading parts of their arrays, vectors in the rows of V.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -21,7 +18,7 @@ Y, COEF, SLACK, INVERSE, STEP, ONES, CHANGE = range(7)
 
 
 @kernel
-def svm_path(K: Any, y: Any, Cs: Any, coef: Any, intercept: Any, violation: Any) -> None:
+def svm_path(K, y, Cs, coef, intercept, violation) -> None:
     """Solve for every C (ascending): coefficients, intercepts, and violations of the optimality conditions."""
     n = y.shape[0]
     V = np.empty((7, n))
@@ -31,12 +28,9 @@ def svm_path(K: Any, y: Any, Cs: Any, coef: Any, intercept: Any, violation: Any)
 
 
 @kernel
-def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: Any) -> None:
-    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending).
-
-    ``scores[i, r]`` are class scores: -f and f for two classes, else votes plus a bounded sum of margins. A class
-    without neighbors loses to every other class with a margin of one. ``violation[i, r]`` is the largest violation of
-    the optimality conditions among the SVMs.
+def local_svm(blocks, s, codes, Cs, scores, violation) -> None:
+    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending). ``scores[i, r]`` are
+    -f and f for two classes, else votes plus a bounded sum of margins.
     """
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
@@ -73,7 +67,7 @@ def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: 
 
 
 @kernel
-def _gather(B: Any, s: Any, codes: Any, g: int, h: int, K: Any, y: Any, members: Any, query: Any) -> int:
+def _gather(B, s, codes, g: int, h: int, K, y, members, query) -> int:
     """Copy the rows of classes g (y = -1) and h (y = 1) to K, y and `query`; return the number of their members."""
     n = 0
     for p in range(codes.shape[0]):
@@ -89,7 +83,7 @@ def _gather(B: Any, s: Any, codes: Any, g: int, h: int, K: Any, y: Any, members:
 
 
 @kernel
-def _path(n: int, Cs: Any, K: Any, L: Any, V: Any, free: Any, coef: Any, intercept: Any, violation: Any) -> None:
+def _path(n: int, Cs, K, L, V, free, coef, intercept, violation) -> None:
     """Solve for every C (ascending), each from the previous solution; raise `violation` where the new one is larger."""
     y, c = V[Y], V[COEF]
     before, inside, b, bad = 0.0, False, 0.0, 0.0
@@ -102,12 +96,11 @@ def _path(n: int, Cs: Any, K: Any, L: Any, V: Any, free: Any, coef: Any, interce
                 inside = inside and c[i] * y[i] < C
         intercept[r] = b
         violation[r] = max(violation[r], bad)
-        for i in range(n):
-            coef[r, i] = c[i]
+        coef[r, :n] = c[:n]
 
 
 @kernel
-def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -> tuple[float, float]:
+def _solve(n: int, C: float, before: float, K, L, V, free) -> tuple[float, float]:
     """Solve for C, starting from the solution for `before` (0: none); return the violation and the intercept."""
     y, c, v = V[Y], V[COEF], V[SLACK]
     _start(n, C, before, K, V)
@@ -144,7 +137,7 @@ def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -
 
 
 @kernel
-def _start(n: int, C: float, before: float, K: Any, V: Any) -> None:
+def _start(n: int, C: float, before: float, K, V) -> None:
     """Set c and v to the best feasible multiple of the last solution, or of the difference of the class means."""
     y, c, v = V[Y], V[COEF], V[SLACK]
     most = 1.0
@@ -171,7 +164,7 @@ def _start(n: int, C: float, before: float, K: Any, V: Any) -> None:
 
 
 @kernel
-def _refresh(n: int, K: Any, V: Any) -> None:
+def _refresh(n: int, K, V) -> None:
     """Compute v = y - K c."""
     y, c, v = V[Y], V[COEF], V[SLACK]
     for i in range(n):
@@ -182,11 +175,9 @@ def _refresh(n: int, K: Any, V: Any) -> None:
 
 
 @kernel
-def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
-    """Take up to n two-variable steps; return True if no pair violates the optimality conditions any more.
-
-    Second-order working set selection ([fan2005]): i has the largest v among those that may grow, j the largest
-    decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) of the objective with i.
+def _decompose(n: int, C: float, K, V) -> bool:
+    """Take up to n two-variable steps with second-order working set selection ([fan2005]); return True if no pair
+    violates the optimality conditions any more.
     """
     y, c, v = V[Y], V[COEF], V[SLACK]
     for _ in range(n):
@@ -194,6 +185,8 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
         for p in range(n):
             if c[p] < max(C * y[p], 0.0) and v[p] > up:
                 i, up = p, v[p]
+        # i has the largest v of those that may grow, j the largest decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) with
+        # i.
         j, best, curve, row = -1, 0.0, 1.0, K[i]
         for p in range(n):
             # Without this limit a pair of copies (no curvature) with a violation of 1e-10 would hide larger ones.
@@ -215,12 +208,8 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
 
 
 @kernel
-def _newton(n: int, C: float, ridge: float, K: Any, L: Any, V: Any, free: Any) -> None:
-    """Move to the optimum of the free coefficients.
-
-    A coefficient that reaches its bound on the way is fixed there, its row is removed from the factor, and the step is
-    repeated for the others. The ridge makes steps along directions without curvature long, so that they end at a bound.
-    """
+def _newton(n: int, C: float, ridge: float, K, L, V, free) -> None:
+    """Move to the optimum of the free coefficients; one that reaches its bound is fixed there and leaves the factor."""
     y, c, v, d, change = V[Y], V[COEF], V[SLACK], V[STEP], V[CHANGE]
     size: Any = np.intp(0)  # typed, so that the callees compile once
     factored: Any = np.intp(0)
@@ -228,6 +217,7 @@ def _newton(n: int, C: float, ridge: float, K: Any, L: Any, V: Any, free: Any) -
         if min(C * y[i], 0.0) < c[i] < max(C * y[i], 0.0):
             free[size] = i
             size += 1
+    # The ridge makes steps along directions without curvature long, so that they end at a bound.
     while size > 1:
         grow_cholesky(K, ridge, EPS * ridge, True, free, factored, size, L, V[INVERSE])
         linear, quadratic = _direction(n, size, K, L, V, free)
@@ -255,7 +245,7 @@ def _newton(n: int, C: float, ridge: float, K: Any, L: Any, V: Any, free: Any) -
 
 
 @kernel
-def _direction(n: int, size: int, K: Any, L: Any, V: Any, free: Any) -> tuple[float, float]:
+def _direction(n: int, size: int, K, L, V, free) -> tuple[float, float]:
     """Solve LL'd + nu 1 = v, 1'd = 0 on the free coefficients; set the change K d; return v'd and d'Kd."""
     v, inverse, d, e, change = V[SLACK], V[INVERSE], V[STEP], V[ONES], V[CHANGE]
     ab = bb = 0.0

@@ -1,15 +1,10 @@
-"""Weights of ranked neighbors from their own similarity block: [chen2010] ch. 3, for all k and regularizations of a
-grid.
-
-* KRR, Eq. (3.8): a linear system per ridge; one growing Cholesky factor serves all k.
-* KRI, Eq. (3.5): a quadratic program on the simplex by block principal pivoting ([portugal1994]) with Murty's rule
-  ([murty1974]) as fallback, which guarantees termination.
-* LIME, Eq. (3.3): entropy instead of the ridge; Newton's method on the dual with decreasing temperature.
+"""Weights of ranked neighbors from their own similarity block, [chen2010] ch. 3: KRR, Eq. (3.8), by one growing
+Cholesky factor per ridge; KRI, Eq. (3.5), by block principal pivoting ([portugal1994]); LIME, Eq. (3.3), by Newton
+steps on the dual.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +12,9 @@ from similis._kernels._jit import kernel
 
 
 @kernel
-def grow_cholesky(
-    B: Any, ridge: float, floor: float, lift: bool, order: Any, start: int, stop: int, L: Any, inverse: Any
-) -> int:
-    """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
-
-    A pivot that does not exceed `floor` ends the factorization, and the number of completed rows is returned. With
-    `lift` the pivot is raised to the floor instead, which changes the diagonal by rounding only if B is PSD.
+def grow_cholesky(B, ridge: float, floor: float, lift: bool, order, start: int, stop: int, L, inverse) -> int:
+    """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p]. A
+    pivot that does not exceed `floor` ends it (returns the completed rows), or with `lift` is raised to the floor.
     """
     for p in range(start, stop):
         i = order[p]
@@ -48,7 +39,7 @@ def grow_cholesky(
 
 
 @kernel
-def forward_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+def forward_substitute(L, inverse, size: int, x) -> None:
     """Solve L x = x in place for the leading `size` rows."""
     for p in range(size):
         row, t = L[p], x[p]
@@ -58,7 +49,7 @@ def forward_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
 
 
 @kernel
-def back_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+def back_substitute(L, inverse, size: int, x) -> None:
     """Solve L' x = x in place for the leading `size` rows."""
     for p in range(size - 1, -1, -1):
         x[p] *= inverse[p]
@@ -69,7 +60,7 @@ def back_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
 
 
 @kernel
-def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
+def gather_blocks(S, indices, blocks) -> None:
     """Write the symmetric part of S among the neighbors of each query, zero where an index is -1."""
     n_queries, k = indices.shape
     for c in range(n_queries):
@@ -85,12 +76,9 @@ def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
 
 
 @kernel
-def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
-    """Write the size of the largest leading block that is certainly PSD, with s in its range.
-
-    A Cholesky factor of the linearly independent rows. A row either adds a pivot well above rounding, or depends on the
-    rows before it up to rounding, together with its entry of s (duplicates, Gram matrices of low rank). The first row
-    that does neither ends the block.
+def psd_prefix(blocks, s, known, prefix) -> None:
+    """Write the size of the largest leading block that is certainly PSD, with s in its range, by a Cholesky factor of
+    the linearly independent rows: the first row neither independent nor dependent up to rounding ends the block.
     """
     n_queries, K = s.shape
     L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
@@ -124,8 +112,7 @@ def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
                 independent[rank] = p
                 rank += 1
             elif max(abs(pivot), worst) <= 1e-12 * scale and abs(x) <= 1e-12 * size:
-                for q in range(rank, K):
-                    row[q] = 0.0
+                row[rank:] = 0.0
                 dependent[idle] = p
                 idle += 1
             else:
@@ -134,12 +121,9 @@ def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
 
 
 @kernel
-def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, sound: Any) -> None:
-    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
-
-    Neighbors are in rank order, so that the factor of a smaller block is the leading part of one factor. ``sound[c,
-    r]`` is the size of the largest leading block of S + ridge I that is numerically positive definite; larger k get its
-    weights.
+def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
+    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges. Beyond
+    ``sound[c, r]``, the largest block that is numerically positive definite, larger k get its weights.
     """
     n_queries, K = s.shape
     L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
@@ -165,13 +149,12 @@ def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any
 
 
 @kernel
-def sum_by_class(weights: Any, codes: Any, sums: Any) -> None:
+def sum_by_class(weights, codes, sums) -> None:
     """Write ``sums[c, q, g]``, the sum of ``weights[c, q, p]`` over the neighbors p of class g; code -1 is padding."""
     n_queries, n_sets, K = weights.shape
+    sums[:] = 0.0
     for c in range(n_queries):
         for q in range(n_sets):
-            for g in range(sums.shape[2]):
-                sums[c, q, g] = 0.0
             for p in range(K):
                 if codes[c, p] >= 0:
                     sums[c, q, codes[c, p]] += weights[c, q, p]
@@ -180,26 +163,15 @@ def sum_by_class(weights: Any, codes: Any, sums: Any) -> None:
 EPS = float(np.finfo(np.float64).eps)
 
 
-class _Work(NamedTuple):
-    """Work arrays of the support P = order[:size], by position: LL' = H_PP, a = L^-1 s_P, b = L^-1 1, weights w."""
-
-    order: Any
-    inside: Any  # by index: whether it is in the support
-    L: Any
-    inverse: Any  # 1 / L[p, p]
-    a: Any
-    b: Any
-    w: Any
-    gradient: Any  # by index: H w - s
-    spare: Any
+# Work arrays of the support P = order[:size], by position: LL' = H_PP, inverse = 1 / diag(L), a = L^-1 s_P,
+# b = L^-1 1, weights w; by index: whether it is inside the support, and the gradient H w - s.
+_Work = namedtuple("_Work", "order inside L inverse a b w gradient spare")
 
 
 @kernel
-def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, gaps: Any) -> None:
-    """Solve [chen2010] Eq. (3.5) for every query c, every leading block of size ks[t] (ascending) and every ridge.
-
-    ``weights[c, t, r]`` minimizes w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, S = blocks[c, :k, :k]; zeros
-    beyond k. ``gaps[c, t, r]`` bounds how far the objective is above its minimum.
+def simplex_path(blocks, s, known, ks, ridges, weights, gaps) -> None:
+    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5), for S = blocks[c, :k, :k] and
+    each k in ks (ascending). ``gaps[c, t, r]`` bounds how far the objective is above its minimum.
     """
     n_queries, K = s.shape
     order, inside, L = np.empty(K, np.intp), np.empty(K, np.bool_), np.empty((K, K))
@@ -212,8 +184,7 @@ def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights:
             floor = K * EPS * (scale + ridges[r])
             size: Any = np.intp(0)  # typed, so that the search compiles once
             k: Any = np.intp(0)
-            for i in range(K):
-                inside[i] = False
+            inside[:] = False
             for t in range(ks.shape[0]):
                 target = min(ks[t], known[c])
                 while k < target:
@@ -224,20 +195,18 @@ def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights:
 
 
 @kernel
-def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: Any) -> int:
-    """Pivot from a factored support of `size` to the optimal support among the first k; return its size.
-
-    Block principal pivoting: all violated indices change sides at once as long as their number falls at least once in
-    five steps; otherwise only the largest violated index does, which is Murty's rule and terminates ([murty1974]): on
-    the simplex s'w = w'(s1' + 1s')w / 2, so that for large c the problem is a multiple of the linear complementarity
-    problem with the positive definite matrix S + ridge I - s1' - 1s' + c 11'.
-    """
+def _pivot(B, s, k: int, ridge: float, floor: float, size: int, work) -> int:
+    """Pivot from a factored support of `size` to the optimal support among the first k; return its size."""
     order, inside, w, gradient = work.order, work.inside, work.w, work.gradient
     factored = size
     if size == 0:
         for i in range(k):
             order[i], inside[i] = i, True
         size = k
+    # Block principal pivoting: all violated indices change sides at once as long as their number falls at least once in
+    # five steps; otherwise only the largest one does, Murty's rule, which terminates ([murty1974]): on the simplex s'w
+    # = w'(s1' + 1s')w / 2, so that for large c this is a multiple of the linear complementarity problem with the
+    # positive definite matrix S + ridge I - s1' - 1s' + c 11'.
     fewest, grace = k + 1, 5
     for _ in range(100 * k):
         nu = _solve(B, s, k, ridge, floor, size, factored, work)
@@ -276,7 +245,7 @@ def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: 
 
 
 @kernel
-def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factored: int, work: Any) -> float:
+def _solve(B, s, k: int, ridge: float, floor: float, size: int, factored: int, work) -> float:
     """Find the weights on the support with H w + nu 1 = s and 1'w = 1, and the gradient H w - s; return nu."""
     order, _inside, L, inverse, a, b, w, gradient, spare = work
     grow_cholesky(B, ridge, floor, True, order, factored, size, L, inverse)
@@ -316,7 +285,7 @@ def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factor
 
 
 @kernel
-def _residual(B: Any, s: Any, k: int, ridge: float, floor: float, nu: float, size: int, work: Any) -> float:
+def _residual(B, s, k: int, ridge: float, floor: float, nu: float, size: int, work) -> float:
     """Compute the gradient for the first k indices; return the residual of H w + nu 1 = s and 1'w = 1."""
     order, w, gradient = work.order, work.w, work.gradient
     for i in range(k):
@@ -335,11 +304,10 @@ def _residual(B: Any, s: Any, k: int, ridge: float, floor: float, nu: float, siz
 
 
 @kernel
-def _write(out: Any, k: int, size: int, work: Any) -> float:
+def _write(out, k: int, size: int, work) -> float:
     """Write non-negative weights of sum one; return the duality gap w'g - min g, g the gradient of the objective."""
     total = 0.0
-    for i in range(out.shape[0]):
-        out[i] = 0.0
+    out[:] = 0.0
     for p in range(size):
         out[work.order[p]] = max(work.w[p], 0.0)
         total += out[work.order[p]]
@@ -351,32 +319,17 @@ def _write(out: Any, k: int, size: int, work: Any) -> float:
     return max(mean - least, 0.0) if k > 0 else 0.0
 
 
-class _EntropyWork(NamedTuple):
-    """Work arrays: dual point v, primal point p = softmax(2 (s - Sv) / t), difference d = p - v, and a step in v."""
-
-    v: Any
-    Sv: Any
-    p: Any
-    d: Any
-    Sd: Any
-    Sp: Any
-    step: Any
-    Sstep: Any
-    M: Any
-    L: Any
-    inverse: Any
-    order: Any
+# Work arrays: dual point v, primal point p = softmax(2 (s - Sv) / t), difference d = p - v, and a step in v.
+_EntropyWork = namedtuple("_EntropyWork", "v Sv p d Sd Sp step Sstep M L inverse order")
 
 
 @kernel
-def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weights: Any, gaps: Any) -> None:
-    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending.
-
-    The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The softmax p in it is the primal point, and the
-    duality gap is (p - v)'S(p - v), written to `gaps`. The temperature is lowered at most tenfold per stage, each stage
-    starting from the last solution.
+def lime_path(blocks, s, known, ks, temperatures, weights, gaps) -> None:
+    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending;
+    `gaps` receives the duality gap (p - v)'S(p - v) between the softmax p and the dual point v.
     """
     n_queries, K = s.shape
+    # The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The temperature falls at most tenfold per stage.
     work = _EntropyWork(
         np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K),
         np.empty((K, K)), np.empty((K, K)), np.empty(K), np.arange(K),
@@ -399,12 +352,12 @@ def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weigh
                 for i in range(k):
                     gap += work.d[i] * work.Sd[i]
                 gaps[c, n, r] = max(gap, 0.0)
-                for i in range(K):
-                    weights[c, n, r, i] = work.p[i] if i < k else 0.0
+                weights[c, n, r, :k] = work.p[:k]
+                weights[c, n, r, k:] = 0.0
 
 
 @kernel
-def _maximize(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> None:
+def _maximize(B, s, k: int, t: float, enough: float, work) -> None:
     """Take Newton steps in v at temperature t until max |S(p - v)| is `enough`."""
     v, Sv, p, d, Sd, step, Sstep = work.v, work.Sv, work.p, work.d, work.Sd, work.step, work.Sstep
     last = np.inf
@@ -441,16 +394,12 @@ def _maximize(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> Non
 
 
 @kernel
-def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
-    """Write the Newton step d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W.
-
-    The dual gradient is 2 S d and the Hessian -2 S - (4 / t) S (diag(p) - p p') S, with diag(p) - p p' = W P W. Solving
-    with the symmetric inner matrix avoids the inverse of a singular S. Entry (i, j) of P W S W P is
-    sqrt(p_i p_j) (S_ij - (Sp)_i - (Sp)_j + p'Sp).
-    """
-    p, d, Sd, Sp, step, M, L, inverse = (
-        work.p, work.d, work.Sd, work.Sp, work.step, work.M, work.L, work.inverse,
-    )  # fmt: skip
+def _newton_step(B, k: int, t: float, work) -> None:
+    """Write the Newton step d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W."""
+    p, d, Sd, Sp, step = work.p, work.d, work.Sd, work.Sp, work.step
+    M, L, inverse = work.M, work.L, work.inverse
+    # The dual gradient is 2 S d, the Hessian -2 S - (4 / t) S (diag(p) - p p') S with diag(p) - p p' = W P W. The inner
+    # matrix avoids the inverse of a singular S; (P W S W P)_ij = sqrt(p_i p_j) (S_ij - (Sp)_i - (Sp)_j + p'Sp).
     pSp = pSd = 0.0
     for i in range(k):
         Sp[i] = work.Sv[i] + Sd[i]
@@ -469,7 +418,7 @@ def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
 
 
 @kernel
-def _multiply(B: Any, x: Any, k: int, y: Any) -> None:
+def _multiply(B, x, k: int, y) -> None:
     """Write y = B x for the leading k rows."""
     for i in range(k):
         row, total = B[i], 0.0
@@ -479,7 +428,7 @@ def _multiply(B: Any, x: Any, k: int, y: Any) -> None:
 
 
 @kernel
-def _softmax(s: Any, Sv: Any, Sx: Any, length: float, k: int, t: float, p: Any) -> float:
+def _softmax(s, Sv, Sx, length: float, k: int, t: float, p) -> float:
     """Write p proportional to exp(2 (s - Sv - length Sx) / t); return t times the log of the sum."""
     top = -np.inf
     for i in range(k):

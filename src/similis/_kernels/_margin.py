@@ -5,17 +5,13 @@ columns (``each`` False, k = 0) or for those of class k only (``each`` True). Cl
 starts[g + 1].
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
 
 
 @kernel
-def margin_sums(T: Any, weights: Any, starts: Any, sums: Any) -> None:
+def margin_sums(T, weights, starts, sums) -> None:
     """Write the weighted sums over the rows of T (the columns of S) of each class: ``sums[g]``."""
     for g in range(starts.shape[0] - 1):
         row = sums[g]
@@ -28,7 +24,7 @@ def margin_sums(T: Any, weights: Any, starts: Any, sums: Any) -> None:
 
 
 @kernel
-def margin_pull(S: Any, V: Any, starts: Any, pull: Any) -> None:
+def margin_pull(S, V, starts, pull) -> None:
     """Write pull_j = sum_i V_ig s_ij for the columns j of each class g."""
     pull[:] = 0.0
     for i in range(S.shape[0]):
@@ -40,7 +36,7 @@ def margin_pull(S: Any, V: Any, starts: Any, pull: Any) -> None:
 
 
 @kernel
-def margin_rows(S: Any, codes: Any, starts: Any, each: bool, factor: Any, rows: Any, others: Any, out: Any) -> None:
+def margin_rows(S, codes, starts, each: bool, factor, rows, others, out) -> None:
     """Write the coefficients of the constraints (rows[p], others[p])."""
     out[:] = 0.0
     for p in range(rows.shape[0]):
@@ -54,7 +50,7 @@ def margin_rows(S: Any, codes: Any, starts: Any, each: bool, factor: Any, rows: 
 
 
 @kernel
-def _slope(s: Any, pull: Any, first: int, last: int) -> Any:
+def _slope(s, pull, first: int, last: int):
     """Sums of s max(pull, 0) / 2 and of s^2 / 2 where pull > 0, over some columns."""
     slope, curvature = 0.0, 0.0
     for j in range(first, last):
@@ -65,7 +61,7 @@ def _slope(s: Any, pull: Any, first: int, last: int) -> Any:
 
 
 @kernel
-def _slope_of(s: Any, pull: Any, own_first: int, own_last: int, first: int, last: int) -> Any:
+def _slope_of(s, pull, own_first: int, own_last: int, first: int, last: int):
     """Slope and curvature of the own class minus those of the others."""
     slope, curvature = _slope(s, pull, own_first, own_last)
     if first <= own_first and own_last <= last:  # all columns
@@ -76,7 +72,7 @@ def _slope_of(s: Any, pull: Any, own_first: int, own_last: int, first: int, last
 
 
 @kernel
-def _move(s: Any, pull: Any, step: float, own_first: int, own_last: int, first: int, last: int) -> None:
+def _move(s, pull, step: float, own_first: int, own_last: int, first: int, last: int) -> None:
     for j in range(own_first, own_last):
         pull[j] += step * s[j]
     if first <= own_first and own_last <= last:
@@ -90,14 +86,11 @@ def _move(s: Any, pull: Any, step: float, own_first: int, own_last: int, first: 
 
 
 @kernel
-def margin_sweep(
-    S: Any, codes: Any, starts: Any, each: bool, factor: Any, rows: Any, others: Any, C: float, u: Any, pull: Any
-) -> None:
-    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one of the given multipliers after the other.
-
-    `pull` is A'u. Along one multiplier the function is piecewise quadratic: a Newton step that passes the minimum is
-    followed by a secant step back.
+def margin_sweep(S, codes, starts, each: bool, factor, rows, others, C: float, u, pull) -> None:
+    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one of the given multipliers after the other; `pull` is
+    A'u.
     """
+    # Piecewise quadratic along one multiplier: a Newton step that passes the minimum is followed by a secant step back.
     n = S.shape[1]
     for p in range(rows.shape[0]):
         i, k = rows[p], others[p]
@@ -121,12 +114,11 @@ def margin_sweep(
 
 
 @kernel
-def margin_exchange(S: Any, codes: Any, starts: Any, factor: Any, rows: Any, C: float, u: Any, pull: Any) -> None:
-    """Move weight between two multipliers of the same object, up to three times for each of the given objects.
-
-    For tight similarities the constraints of an object against the other classes differ little, so that its multipliers
-    can hardly change one at a time. u_a / f_a more and u_b / f_b less leaves the columns of the own class as they are.
-    """
+def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
+    """Move weight between two multipliers of the same object, up to three times for each of the given objects."""
+    # For tight similarities the constraints of an object against the other classes differ little, so that its
+    # multipliers can hardly change alone. u_a / f_a more and u_b / f_b less leaves the columns of the own class as they
+    # are.
     n_classes = starts.shape[0] - 1
     cost, curvature = np.empty(n_classes), np.empty(n_classes)
     for p in range(rows.shape[0]):
@@ -167,11 +159,10 @@ def margin_exchange(S: Any, codes: Any, starts: Any, factor: Any, rows: Any, C: 
 
 
 @kernel
-def box_sweeps(H: Any, g: Any, low: Any, high: Any, d: Any, slope: Any, max_sweeps: int, tol: float) -> None:
+def box_sweeps(H, g, low, high, d, slope, max_sweeps: int, tol: float) -> None:
     """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates; `slope` becomes g + H d."""
     n = len(g)
-    for i in range(n):
-        slope[i] = g[i]
+    slope[:] = g
     for i in range(n):
         if d[i] != 0.0:
             for j in range(n):

@@ -11,10 +11,7 @@ No exponent is positive and no digits cancel; lambda is x or -x over the width o
 the lower end, side 1 from the upper end. Omega is a pair of node arrays of shape (2, N): offsets and weights.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 
@@ -22,21 +19,18 @@ from similis._kernels._jit import kernel
 
 POINT, DISCRETE, INTERVAL, RAY = 0, 1, 2, 3
 _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.693145751953125, 1.42860682030941723e-6
+_TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))  # of exp
 
 
 @kernel
-def maxent_rates(
-    form: int, nodes: Any, weights: Any, center: Any, table: Any, above: Any, below: Any, rates: Any, log_z: Any
-) -> None:
+def maxent_rates(form: int, nodes, weights, center, table, above, below, rates, log_z) -> None:
     """Solve for many means; ``rates`` is positive where the upper end is more probable, infinite for a point mass."""
     for i in range(above.shape[0]):
         rates[i], log_z[i] = solve_rate(form, nodes, weights, center, table, above[i], below[i])
 
 
 @kernel
-def solve_rate(
-    form: int, nodes: Any, weights: Any, center: Any, table: Any, above: float, below: float
-) -> tuple[float, float]:
+def solve_rate(form: int, nodes, weights, center, table, above: float, below: float) -> tuple[float, float]:
     """Return the signed rate and log sum_j w_j exp(-x d_j) for the mean at distance `above` the lower end.
 
     `below` is its distance from the upper end, passed separately because 1 - above would lose digits.
@@ -59,12 +53,8 @@ def solve_rate(
 
 
 @kernel
-def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
-    """Solve for the rate by safeguarded Newton steps on the logit of the mean.
-
-    The logit is linear in x for two values and nearly linear near both ends of Omega. The mean falls strictly with x,
-    so that the sign of the excess gives a bracket.
-    """
+def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
+    """Solve for the rate by safeguarded Newton steps on the logit of the mean, nearly linear near both ends."""
     x = _uniform_guess(mu, nu) if mu < nu else 1e-3
     gap = d[1]
     if mu < 1e-200 * gap:
@@ -74,7 +64,12 @@ def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
     low, high = 0.0, np.inf
     log_z = 0.0
     for _ in range(200):
-        z0, z1, z2 = _sums(d, w, x)
+        z0 = z1 = z2 = 0.0
+        for j in range(d.shape[0]):
+            e = w[j] * _exp(-x * d[j])
+            z0 += e
+            z1 += e * d[j]
+            z2 += e * d[j] * d[j]
         mean = z1 / z0
         log_z = math.log(z0)
         excess = math.log(mean / mu) - math.log((1.0 - mean) / nu)
@@ -104,40 +99,15 @@ def _uniform_guess(mu: float, nu: float) -> float:
 
 
 @kernel
-def _sums(d: Any, w: Any, x: float) -> tuple[float, float, float]:
-    """Sum w exp(-x d) times 1, d and d^2."""
-    z0 = z1 = z2 = 0.0
-    for j in range(d.shape[0]):
-        e = w[j] * _exp(-x * d[j])
-        z0 += e
-        z1 += e * d[j]
-        z2 += e * d[j] * d[j]
-    return z0, z1, z2
-
-
-@kernel
 def _exp(x: float) -> float:
-    """Compute exp(x) for x <= 0 by range reduction and a Taylor polynomial, which vectorizes unlike the library call.
-
-    x = n log 2 + r with |r| <= log(2) / 2; log 2 is split in two parts so that n log 2 is subtracted exactly.
-    """
+    """Compute exp(x) for x <= 0 by range reduction and a Taylor polynomial, which vectorizes unlike the library's."""
+    # x = n log 2 + r with |r| <= log(2) / 2; log 2 is split in two parts so that n log 2 is subtracted exactly.
     x = max(x, -500.0)  # exp(-500) is negligible, and its products are no denormal numbers, which are slow
     n = np.floor(x * _LOG2E + 0.5)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    p = 0.0
+    for coefficient in _TAYLOR:
+        p = p * r + coefficient
     return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)  # times 2^n, made from its exponent bits
 
 
@@ -176,13 +146,12 @@ def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
 
 
 @kernel
-def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
-    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
-
-    With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
-    n a_n = n b_n - sum_{k<n} k a_k b_{n-k} (the recursion from moments to cumulants). The mean is the coefficient of
-    first order.
+def maxent_table(nodes, weights, grid, table) -> None:
+    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it; that of
+    first order is minus the mean.
     """
+    # With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
+    # n a_n = n b_n - sum_{k<n} k a_k b_{n-k} (the recursion from moments to cumulants).
     n_terms = table.shape[2] - 2
     b, term = np.empty(n_terms + 1), np.empty(nodes.shape[1])
     for side in range(2):
@@ -212,7 +181,7 @@ def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
 
 
 @kernel
-def _lookup(table: Any, mu: float) -> tuple[float, float]:
+def _lookup(table, mu: float) -> tuple[float, float]:
     """Return the rate with mean mu and the log sum from the eight-term Taylor expansion at the nearest grid point."""
     left, right = 0, table.shape[0] - 1
     while right - left > 1:
@@ -240,13 +209,12 @@ def _lookup(table: Any, mu: float) -> tuple[float, float]:
 
 
 @kernel
-def maxent_nodes(d: Any, cosines: Any, nodes: Any, weights: Any) -> None:
-    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel.
-
-    Chebyshev interpolation reproduces exp(-x d) on the panel to rounding for every x at which the panel has a
-    noticeable weight. A sum over the offsets then equals a sum over the nodes with the weights w_c = (2/p) sum'_r cos(r
-    theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
+def maxent_nodes(d, cosines, nodes, weights) -> None:
+    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel and weights w_c =
+    (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
     """
+    # Chebyshev interpolation reproduces exp(-x d) on the panel to rounding for every x at which it has noticeable
+    # weight.
     p = cosines.shape[0]
     middle, half = 0.5 * (d[0] + d[-1]), 0.5 * (d[-1] - d[0])
     moments = np.zeros(p)
@@ -265,50 +233,35 @@ def maxent_nodes(d: Any, cosines: Any, nodes: Any, weights: Any) -> None:
 
 
 @kernel
-def mixture_em(
-    above: Any,
-    below: Any,
-    pooled: Any,
-    pseudocount: float,
-    omega: Any,
-    tol: float,
-    share: Any,
-    weights: Any,
-    rates: Any,
-    log_z: Any,
-    path: Any,
-) -> int:
-    """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) to n objects by EM; return the number of iterations.
-
-    [cazzanti2007] sec. 5.2-5.3, Eq. (5.7)-(5.12).
-
-    Parameters
-    ----------
-    above, below : ndarray of shape (n, c)
-        Distances of the similarity of object i to centroid l from the ends of Omega, divided by its width.
-    pooled : ndarray of shape (2, c)
-        Mean distances of all classes, the location of the pseudo-objects.
-    pseudocount : float
-        Number of pseudo-objects per component.
-    omega : tuple
-        (form, nodes, weights, center, table).
-    share : ndarray of shape (n, c)
-        Responsibilities: initial values, replaced by the final ones.
-    path : ndarray of shape (max_iter,)
-        Output: log-likelihood (of pseudo-objects too) after each M and E step; it never decreases.
+def mixture_em(above, below, pooled, pseudocount: float, omega, tol: float, share, weights, rates, log_z, path) -> int:
+    """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) by EM, [cazzanti2007] sec. 5.2-5.3; return the iterations.
+    above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
     """
     n, c = above.shape
     log_p = np.empty(c)
+    form, nodes, node_weights, center, table = omega
     for step in range(path.shape[0]):
-        bonus = _m_step(above, below, pooled, pseudocount, omega, share, weights, rates, log_z)
-        total = bonus
+        total = 0.0
+        for h in range(c):  # [cazzanti2007] Eq. (5.10)-(5.12)
+            mass, up, down = pseudocount, pseudocount * pooled[0, h], pseudocount * pooled[1, h]
+            for i in range(n):
+                mass += share[i, h]
+                up += share[i, h] * above[i, h]
+                down += share[i, h] * below[i, h]
+            weights[h] = (mass - pseudocount) / n
+            rates[h], log_z[h] = 0.0, 0.0
+            if mass > 0.0:
+                rates[h], log_z[h] = solve_rate(form, nodes, node_weights, center, table, up / mass, down / mass)
+            if pseudocount > 0.0:
+                offset = pooled[0, h] if rates[h] < 0.0 else pooled[1, h]
+                total += pseudocount * _log_p(form > 1, rates[h], log_z[h], offset)
         for i in range(n):
             best = -np.inf
             for h in range(c):
                 log_p[h] = -np.inf
                 if weights[h] > 0.0:
                     offset = above[i, h] if rates[h] < 0.0 else below[i, h]
-                    log_p[h] = math.log(weights[h]) + _log_p(omega[0] > 1, rates[h], log_z[h], offset)
+                    log_p[h] = math.log(weights[h]) + _log_p(form > 1, rates[h], log_z[h], offset)
                 best = max(best, log_p[h])
             # [cazzanti2007] Eq. (5.9); a component with an infinite density gets the whole responsibility.
             mass = 0.0
@@ -322,38 +275,6 @@ def mixture_em(
         if total == np.inf or (step > 0 and total - path[step - 1] <= tol * (1.0 + abs(total))):
             return step + 1
     return path.shape[0]
-
-
-@kernel
-def _m_step(
-    above: Any,
-    below: Any,
-    pooled: Any,
-    pseudocount: float,
-    omega: Any,
-    share: Any,
-    weights: Any,
-    rates: Any,
-    log_z: Any,
-) -> float:
-    """Update weights and rates, [cazzanti2007] Eq. (5.10)-(5.12); return the log-probability of the pseudo-objects."""
-    form, nodes, node_weights, center, table = omega
-    n, c = above.shape
-    bonus = 0.0
-    for h in range(c):
-        mass, up, down = pseudocount, pseudocount * pooled[0, h], pseudocount * pooled[1, h]
-        for i in range(n):
-            mass += share[i, h]
-            up += share[i, h] * above[i, h]
-            down += share[i, h] * below[i, h]
-        weights[h] = (mass - pseudocount) / n
-        rates[h], log_z[h] = 0.0, 0.0
-        if mass > 0.0:
-            rates[h], log_z[h] = solve_rate(form, nodes, node_weights, center, table, up / mass, down / mass)
-        if pseudocount > 0.0:
-            offset = pooled[0, h] if rates[h] < 0.0 else pooled[1, h]
-            bonus += pseudocount * _log_p(form > 1, rates[h], log_z[h], offset)
-    return bonus
 
 
 @kernel

@@ -3,10 +3,6 @@
 The cost of assigning object i to medoid j is ``sign * D[i, j]``: the row is the object, the column the medoid.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
@@ -15,7 +11,7 @@ CACHE = 2**16  # gains that stay in the cache
 
 
 @kernel
-def nearest_two(D: Any, sign: float, medoids: Any, nearest: Any, first: Any, second: Any) -> None:
+def nearest_two(D, sign: float, medoids, nearest, first, second) -> None:
     """Write the position of each object's cheapest medoid (the first of equals), its cost and the next cost."""
     for i in range(D.shape[0]):
         position, d1, d2 = 0, np.inf, np.inf
@@ -29,16 +25,13 @@ def nearest_two(D: Any, sign: float, medoids: Any, nearest: Any, first: Any, sec
 
 
 @kernel
-def exchange_gains(
-    D: Any, sign: float, weights: Any, starts: Any, nearest: Any, first: Any, second: Any, gains: Any
-) -> None:
-    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m.
-
-    [qiao2013] sec. 2.2, vertex substitution. With c the cost of object i under the candidate and d1, d2 its two
-    smallest costs, it contributes w min(c - d1, 0) for every m, plus w (min(max(c, d1), d2) - d1) if m is its own
-    medoid, so that one pass over D evaluates all medoids of all `starts`. The last row of ``gains[s]`` holds the common
-    part.
+def exchange_gains(D, sign: float, weights, starts, nearest, first, second, gains) -> None:
+    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m, [qiao2013]
+    sec. 2.2; the last row of ``gains[s]`` holds the part common to all medoids.
     """
+    # With c the cost of object i under the candidate and d1, d2 its two smallest costs, it contributes w min(c - d1, 0)
+    # for every m, plus w (min(max(c, d1), d2) - d1) if m is its own medoid: one pass over D evaluates all medoids of
+    # all starts.
     n_objects, n_candidates = D.shape
     k = gains.shape[1] - 1
     for s in starts:
@@ -61,12 +54,9 @@ def exchange_gains(
 
 
 @kernel
-def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, rounds: int, counts: Any) -> None:
+def vertex_substitution(D, sign: float, weights, medoids, rounds: int, counts) -> None:
     """Make the best exchange of each sweep until none improves; ``medoids[s]`` of each start is updated in place.
-
-    Starts run side by side, so that a sweep reads D once. Among equals the lowest object is chosen, then the lowest
-    medoid. An exchange must gain more than rounding of the total cost. ``counts[s]`` receives the numbers of sweeps and
-    of exchanges; they are equal if `rounds` was reached first.
+    ``counts[s]`` receives the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
     """
     n_starts, k = medoids.shape
     n = D.shape[0]
@@ -88,6 +78,7 @@ def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, rounds:
             for i in range(n):
                 total += weights[i] * abs(first[s, i])
             counts[s, 0] += 1
+            # An exchange must gain more than rounding of the total cost.
             if best < -1e-13 * np.sqrt(n) * total:
                 medoids[s, m] = j
                 counts[s, 1] += 1
@@ -97,31 +88,17 @@ def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, rounds:
 
 
 @kernel
-def eager_exchanges(
-    C: Any,
-    sign: float,
-    weights: Any,
-    medoids: Any,
-    nearest: Any,
-    first: Any,
-    second: Any,
-    tolerance: Any,
-    rounds: int,
-    counts: Any,
-) -> None:
-    """Make every exchange that lowers the total cost as soon as it is found, until no object offers one.
-
-    Eager swapping, FasterPAM of [schubert2021]. ``C[j, i]`` is the cost of assigning i to j, the transpose
-    of D. Only objects closer to the candidate than to their second medoid change the sum; `leaving` holds the cost of
-    removing each medoid without a replacement. Starts run side by side, so that all read a row of C while it is in the
-    cache. ``counts[s]`` receives the numbers of candidates examined and of exchanges made; `medoids`, `nearest`,
-    `first` and `second` have one row per start and are updated in place.
+def eager_exchanges(C, sign: float, weights, medoids, nearest, first, second, tolerance, rounds: int, counts) -> None:
+    """Make every exchange that lowers the total cost as soon as it is found, FasterPAM of [schubert2021]; ``C[j, i]``
+    is the cost of assigning i to j. ``counts[s]``: candidates examined and exchanges made.
     """
     n_starts, k = medoids.shape
     n = C.shape[0]
     leaving, change, idle = np.empty((n_starts, k)), np.empty(k), np.zeros(n_starts, np.intp)
     active, left = np.arange(n_starts), n_starts
     j = 0
+    # Starts run side by side, so that all read a row of C while it is in the cache; `leaving` holds the cost of
+    # removing each medoid without a replacement.
     while left:
         row = C[j]
         looking, left = left, 0
@@ -155,7 +132,7 @@ def eager_exchanges(
 
 
 @kernel
-def _exchange(C: Any, sign: float, medoids: Any, m: int, j: int, nearest: Any, first: Any, second: Any) -> None:
+def _exchange(C, sign: float, medoids, m: int, j: int, nearest, first, second) -> None:
     """Replace medoid m by object j and update the two cheapest medoids of every object."""
     old = C[medoids[m]]
     medoids[m] = j
@@ -178,11 +155,10 @@ def _exchange(C: Any, sign: float, medoids: Any, m: int, j: int, nearest: Any, f
 
 
 @kernel
-def cluster_totals(D: Any, sign: float, weights: Any, nearest: Any, totals: Any) -> None:
+def cluster_totals(D, sign: float, weights, nearest, totals) -> None:
     """Write ``totals[j]``, the cost of assigning the whole cluster of j to j: [cazzanti2007] Eq. (2.8)."""
     n = D.shape[0]
-    for j in range(n):
-        totals[j] = 0.0
+    totals[:] = 0.0
     for i in range(n):
         row, cluster, weight = D[i], nearest[i], sign * weights[i]
         for j in range(n):

@@ -3,8 +3,6 @@
 Neighbors are ordered by descending similarity, then by ascending index, so that results do not depend on threads.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,14 @@ from similis._kernels._jit import kernel
 
 
 @kernel
-def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values: Any) -> None:
-    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
-
-    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read in runs
-    of 64. Values above a running threshold are appended to a buffer; a buffer of 4 k or more values is reduced to its k
-    largest, which raises the threshold. The buffer keeps the column order, so that ties need no second key.
+def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
+    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``. NaN
+    is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
     """
     n_rows, n_columns = S.shape
     k = indices.shape[1]
+    # Values above a running threshold are appended to a buffer; one of 4 k or more values is reduced to its k largest,
+    # which raises the threshold. It keeps the column order, so that ties need no second key.
     capacity = 4 * k + 64
     best, where = np.empty(capacity, S.dtype), np.empty(capacity, np.intp)
     spare, spare_index = np.empty(capacity, S.dtype), np.empty(capacity, np.intp)
@@ -54,10 +51,9 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
 
 
 @kernel
-def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
-    """Reduce the first m pairs to the k largest in unchanged order; return k and the k-th largest value.
-
-    Of equal values at the threshold the earlier ones are kept.
+def _keep_largest(best, where, m: int, k: int, spare):
+    """Reduce the first m pairs to the k largest, of equals the earlier, in unchanged order; return k and the k-th
+    value.
     """
     threshold, above = _kth_largest(best, m, k, spare)
     ties, kept = k - above, 0
@@ -72,11 +68,8 @@ def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
 
 
 @kernel
-def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
-    """Return the k-th largest of the first m numbers and the number of larger ones; x is scratch.
-
-    Quickselect ([hoare1961]) with a median of three as pivot: count, then compact one side without a branch.
-    """
+def _kth_largest(best, m: int, k: int, x):
+    """Return the k-th largest of the first m numbers and the number of larger ones by quickselect ([hoare1961])."""
     for a in range(m):
         x[a] = best[a]
     above, size = 0, m
@@ -105,7 +98,7 @@ def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
 
 
 @kernel
-def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
+def _sort_descending(x, where, m: int, y, y_index) -> None:
     """Sort the first m pairs by descending value, equals in unchanged order: runs of 32 by rank, then merge sort."""
     for start in range(0, m, 32):
         stop = min(start + 32, m)
@@ -141,19 +134,15 @@ def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
 
 
 @kernel
-def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int, winners: Any) -> None:
+def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
     """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbors of row i.
-
-    Weights are non-negative, so that sums only grow and the arg max is updated per neighbor: a class takes the lead
-    when its sum exceeds that of the leader, or equals it with a smaller code. Without weights (no columns) every vote
-    counts 1. A row without neighbors is assigned to class 0.
+    Weights are non-negative; without columns every vote counts 1. A row without neighbors is assigned to class 0.
     """
     n_rows, n_ranks = indices.shape
     weighted = weights.shape[1] > 0
     sums = np.empty(n_classes)
     for i in range(n_rows):
-        for c in range(n_classes):
-            sums[c] = 0.0
+        sums[:] = 0.0
         leader, t = 0, 0
         for r in range(n_ranks):
             j = indices[i, r]
@@ -166,45 +155,36 @@ def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int
             while t < ks.shape[0] and ks[t] == r + 1:
                 winners[i, t] = leader
                 t += 1
-        for rest in range(t, ks.shape[0]):
-            winners[i, rest] = leader
+        winners[i, t:] = leader
 
 
 @kernel
-def class_sums(indices: Any, weights: Any, codes: Any, ks: Any, sums: Any) -> None:
-    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i.
-
-    [chen2010] Eq. (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
+def class_sums(indices, weights, codes, ks, sums) -> None:
+    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i: [chen2010] Eq.
+    (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
     """
     n_rows, n_ranks = indices.shape
-    n_classes = sums.shape[2]
     weighted = weights.shape[1] > 0
-    running = np.empty(n_classes)
+    running = np.empty(sums.shape[2])
     for i in range(n_rows):
-        for c in range(n_classes):
-            running[c] = 0.0
+        running[:] = 0.0
         r = 0
         for t in range(ks.shape[0]):
             while r < min(ks[t], n_ranks) and indices[i, r] >= 0:
                 running[codes[indices[i, r]]] += weights[i, r] if weighted else 1.0
                 r += 1
-            for c in range(n_classes):
-                sums[i, t, c] = running[c]
+            sums[i, t] = running
 
 
 @kernel
-def local_centroids(
-    S: Any, sign: float, codes: Any, indices: Any, values: Any, ks: Any, n_classes: int, winners: Any, chosen: Any
-) -> None:
-    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i.
-
-    [cazzanti2007] Eq. (2.9)-(2.10) on neighborhoods. These are nested, so that the sums of s(z, mu) over the members z
-    of the class of mu grow by one row and one column per neighbor. The centroid has the largest mean over known
-    entries; among equals it is the one nearer to the query. Equal similarity to two centroids is decided by the larger
-    class count, then the smaller code. ``chosen[i, t, c]`` receives the index of the centroid (-1: class absent),
-    unless it has no columns.
+def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, winners, chosen) -> None:
+    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i,
+    [cazzanti2007] Eq. (2.9)-(2.10), and the centroids to ``chosen[i, t, c]`` (-1: class absent), unless it has no
+    columns.
     """
     n_rows, n_ranks = indices.shape
+    # Neighborhoods are nested: the sums of s(z, mu) over the members z of the class of mu grow by one row and one
+    # column per neighbor. The centroid has the largest mean over known entries; among equals it is nearer to the query.
     total, known = np.empty(n_ranks), np.empty(n_ranks)
     count, best_rank = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
     best_mean = np.empty(n_classes)
@@ -228,7 +208,7 @@ def local_centroids(
 
 
 @kernel
-def _add_member(S: Any, sign: float, codes: Any, row: Any, r: int, total: Any, known: Any) -> None:
+def _add_member(S, sign: float, codes, row, r: int, total, known) -> None:
     """Add the r-th neighbor to its class: update the sums of the other members and compute its own."""
     j = row[r]
     total[r], known[r] = 0.0, 0.0
@@ -245,7 +225,7 @@ def _add_member(S: Any, sign: float, codes: Any, row: Any, r: int, total: Any, k
 
 
 @kernel
-def _nearest(values: Any, sign: float, best_rank: Any, count: Any) -> Any:
+def _nearest(values, sign: float, best_rank, count):
     """Return the class of the most similar centroid; ties are decided by class count, then by the smaller code."""
     winner = -1
     for c in range(best_rank.shape[0]):

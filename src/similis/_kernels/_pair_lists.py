@@ -1,19 +1,12 @@
 """Lists of pairs: parse whole lines of text, number the ids without a Python object per line, and sort the pairs.
 
-Used by ``similis.io``. The index of ids is a hash table with open addressing: `table` holds the number of an id or -1,
-`arena` the bytes of all ids one after another, `ends` their ends in the arena, `hashes` their hashes, and `sizes` the
-number of ids and of bytes. The caller makes all of them large enough for the text.
+The index of ids is a hash table with open addressing: `table` holds the number of an id or -1, `arena` the bytes of all
+ids, `ends` their ends in the arena, `hashes` their hashes, and `sizes` the number of ids and of bytes.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from similis._kernels._jit import kernel
-
-__all__ = ["insert_hashes", "number_ids", "order_pairs", "parse_pairs", "reverse_places"]
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _COMMENT = 9, 10, 13, 32, 34, 35
 _PLUS, _MINUS, _POINT, _ZERO, _NINE, _SMALL_E, _LARGE_E = 43, 45, 46, 48, 57, 101, 69
@@ -22,7 +15,7 @@ _LARGEST_POWER = 22  # of ten with an exact double
 
 
 @kernel
-def insert_hashes(hashes: Any, n: int, table: Any) -> None:
+def insert_hashes(hashes, n: int, table) -> None:
     """Enter the first `n` ids, all different, into an empty table of 2^k slots."""
     mask = len(table) - 1
     for code in range(n):
@@ -33,9 +26,7 @@ def insert_hashes(hashes: Any, n: int, table: Any) -> None:
 
 
 @kernel
-def number_ids(
-    text: Any, lows: Any, highs: Any, table: Any, arena: Any, ends: Any, hashes: Any, sizes: Any, codes: Any
-) -> None:
+def number_ids(text, lows, highs, table, arena, ends, hashes, sizes, codes) -> None:
     """Write the number of every id ``text[low:high]`` to `codes`; a new id gets the next one."""
     mask = len(table) - 1
     for k in range(len(codes)):
@@ -68,7 +59,7 @@ def number_ids(
 
 
 @kernel
-def _parse_decimal(text: Any, low: int, high: int) -> tuple[int, int, int]:
+def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
     """Return digits m and power p of the number m * 10^p, and 1 if both have exact doubles, 0 if not, -1 if none."""
     m, p, n_digits, i = 0, 0, 0, low
     negative = i < high and text[i] == _MINUS
@@ -113,37 +104,21 @@ def _parse_decimal(text: Any, low: int, high: int) -> tuple[int, int, int]:
 
 
 @kernel
-def _mark_special(mark: int) -> Any:
-    """Table of the bytes that do not simply go on inside a cell: ends, quotation marks and control characters."""
+def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
+    """Parse whole lines: `spans` of both ids, `digits` and `powers` of the score, in the columns `places`; return False
+    at a line that needs the careful parser. `counts`: pairs, lines, and rows of `inexact`, the scores not exact as
+    doubles.
+    """
+    n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
+    a, b, s = places[0], places[1], places[2]
+    last = max(a, b, s)
+    # Bytes that do not simply go on inside a cell: ends, quotation marks and control characters.
     special = np.zeros(256, np.uint8)
     special[:_BLANK] = 1
     if mark != _TAB:
         special[_QUOTE] = 1
         special[_TAB] = mark == _BLANK
     special[mark] = 1
-    return special
-
-
-@kernel
-def parse_pairs(
-    text: Any,
-    mark: int,
-    places: Any,
-    spans: Any,
-    digits: Any,
-    powers: Any,
-    inexact: Any,
-    counts: Any,
-) -> bool:
-    """Parse whole lines: starts and ends of both ids, and digits and power of the score, in the columns `places`.
-
-    The text ends with a newline. `counts` gets the numbers of pairs, of lines, and of scores without an exact product
-    of doubles; `inexact` gets the row and the span of each of these. Comments and empty lines are skipped. Returns
-    False at a line that needs the careful parser.
-    """
-    n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
-    a, b, s = places[0], places[1], places[2]
-    last, special = max(a, b, s), _mark_special(mark)
     while at < n:
         n_lines += 1
         if text[at] == _COMMENT:
@@ -212,39 +187,37 @@ def parse_pairs(
 
 
 @kernel
-def order_pairs(rows: Any, columns: Any, n_rows: int, n_columns: int) -> Any:
+def _first_places(keys, n_keys: int):
+    """Return the position of the first of each key in a sorted list."""
+    place = np.zeros(n_keys + 1, np.int64)
+    for key in keys:
+        place[key + 1] += 1
+    for j in range(n_keys):
+        place[j + 1] += place[j]
+    return place
+
+
+@kernel
+def order_pairs(rows, columns, n_rows: int, n_columns: int):
     """Return the stable order of pairs by row, then by column: counting sorts by column and by row."""
     n = len(rows)
     by_column, order = np.empty(n, np.int32), np.empty(n, np.int32)
-    place = np.zeros(n_columns + 1, np.int64)
-    for k in range(n):
-        place[columns[k] + 1] += 1
-    for j in range(n_columns):
-        place[j + 1] += place[j]
+    place = _first_places(columns, n_columns)
     for k in range(n):
         by_column[place[columns[k]]] = k
         place[columns[k]] += 1
-    place = np.zeros(n_rows + 1, np.int64)
-    for k in range(n):
-        place[rows[k] + 1] += 1
-    for i in range(n_rows):
-        place[i + 1] += place[i]
-    for index in range(n):
-        k = by_column[index]
-        order[place[rows[k]]] = k
-        place[rows[k]] += 1
+    place = _first_places(rows, n_rows)
+    for pair in by_column:
+        order[place[rows[pair]]] = pair
+        place[rows[pair]] += 1
     return order
 
 
 @kernel
-def reverse_places(rows: Any, columns: Any, n: int) -> Any:
+def reverse_places(rows, columns, n: int):
     """Return the position of (j, i) for every pair (i, j) of a sorted list without duplicates, -1 if it has none."""
     m = len(rows)
-    place, found = np.zeros(n + 1, np.int64), np.full(m, -1, np.int64)
-    for k in range(m):
-        place[rows[k] + 1] += 1
-    for i in range(n):
-        place[i + 1] += place[i]
+    place, found = _first_places(rows, n), np.full(m, -1, np.int64)
     for k in range(m):  # i increases, so that each row j is walked once
         i, j = rows[k], columns[k]
         while place[j] < m and rows[place[j]] == j and columns[place[j]] < i:

@@ -1,21 +1,15 @@
 """Dual perceptron on similarities, [bernal2003] sec. 4.2, with the average of its iterates."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
 
 
 @kernel
-def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:
-    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i.
-
-    Returns the number of sweeps and whether the last one changed nothing. ``columns[i]`` is the i-th column of Sigma,
-    so that an update of alpha_i adds a contiguous row to Sigma alpha. `total` receives the mean of alpha over all
-    steps, as in the averaged perceptron ([freund1999]).
+def perceptron(columns, max_iter: int, alpha, total):
+    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i. ``columns[i]`` is a column of Sigma;
+    `total` receives the mean of alpha over all steps ([freund1999]). Returns the sweeps, and whether the last changed
+    nothing.
     """
     n = len(alpha)
     margin = np.zeros(n)  # Sigma alpha

@@ -4,10 +4,6 @@ Sums of at most `SUMMANDS` entries are kept in the precision of the matrix, sums
 precision a result of nonnegative terms thus has a relative error below (SUMMANDS + 2) / 2^24.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
@@ -16,7 +12,7 @@ SUMMANDS = 512
 
 
 @kernel
-def shuffle_rows(rows: Any, block: Any, uniform: Any) -> None:
+def shuffle_rows(rows, block, uniform) -> None:
     """Permute the entries `block` of each row at random (Fisher-Yates); `uniform` holds numbers in [0, 1)."""
     for p in range(rows.shape[0]):
         row = rows[p]
@@ -26,13 +22,12 @@ def shuffle_rows(rows: Any, block: Any, uniform: Any) -> None:
 
 
 @kernel
-def group_sums(A: Any, codes: Any, sums: Any, W: Any) -> None:
-    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``.
-
-    The inner loops compare the groups of two objects in all permutations, which vectorizes without branches: with
-    codes of one byte and single precision, 64 comparisons and 16 additions per instruction. Eight objects per loop save
-    reading and writing `sums`, an array with one entry per permutation in the precision of A.
+def group_sums(A, codes, sums, W) -> None:
+    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``;
+    `sums` is scratch, one entry per permutation in the precision of A.
     """
+    # The loops over permutations vectorize without branches: with codes of one byte and single precision, 64
+    # comparisons and 16 additions per instruction. Eight objects per loop save reading and writing `sums`.
     W[:] = 0.0
     zero = A[0, 0] - A[0, 0]  # in the precision of A
     n_permutations = codes.shape[1]
@@ -61,17 +56,15 @@ def group_sums(A: Any, codes: Any, sums: Any, W: Any) -> None:
 
 
 @kernel
-def permuted_products(A: Any, B: Any, orders: Any, symmetric: bool, out: Any) -> None:
+def permuted_products(A, B, orders, symmetric: bool, out) -> None:
     """Write ``out[p]``, the sum over i != j of A[i, j] * B[orders[p, i], orders[p, j]], for A with a zero diagonal.
-
-    With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read. A row of A is used for all
-    permutations while it is in the cache; unsigned indices are faster than signed ones.
+    With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read.
     """
     out[:] = 0.0
     for i in range(A.shape[0]):
         row = A[i, : i if symmetric else A.shape[0]]
         for p in range(orders.shape[0]):
-            order = orders[p]
+            order = orders[p]  # unsigned indices are faster than signed ones
             permuted = B[order[i]]
             total = 0.0
             for j in range(row.shape[0]):
@@ -80,10 +73,9 @@ def permuted_products(A: Any, B: Any, orders: Any, symmetric: bool, out: Any) ->
 
 
 @kernel
-def round_rows(A: Any, unit: float, symmetric: bool, rounded: Any, squares: Any) -> float:
-    """Write A as integers in this unit, with `symmetric` below the diagonal; return the norm of the rounding errors.
-
-    Row i goes to ``rounded[i // k, i % k]`` for k = ``rounded.shape[1]``; `squares` receives the sums of its squares.
+def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
+    """Write A as integers in this unit, with `symmetric` below the diagonal, row i to ``rounded[i // k, i % k]``, and
+    sums of squares to `squares`; return the norm of the rounding errors.
     """
     k, errors = rounded.shape[1], 0.0
     for i in range(A.shape[0]):
@@ -101,15 +93,14 @@ def round_rows(A: Any, unit: float, symmetric: bool, rounded: Any, squares: Any)
 
 
 @kernel
-def coarse_products(A: Any, first: int, B: Any, orders: Any, symmetric: bool, rows: Any, some: Any, out: Any) -> None:
-    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2; both int16.
-
-    Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix, their entries in turn (zeros for rows after
-    the last and, with `symmetric`, on and above the diagonal). The eight permuted rows of B are written to ``rows[0]``
-    in turn as well, so that one index fetches an entry of each: ``rows[1]`` is the same array, read as items of eight
-    entries, and so is ``some[1]`` for ``some[0]``, whose length is the number of products that are added in 32 bits.
-    The conversions to int32 make the compiler multiply and add pairs in one instruction.
+def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) -> None:
+    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2; both int16. Row b
+    of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where nothing is read.
     """
+    # The eight permuted rows of B are written to rows[0] in turn as well, so that one index fetches an entry of each:
+    # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], whose length is the
+    # number of products that are added in 32 bits. The conversions to int32 make the compiler multiply and add pairs at
+    # once.
     n = B.shape[0]
     mixed, eights = rows
     entries, fetched = some

@@ -1,13 +1,8 @@
-"""Comparison of weighted point sets: greedy matching, histogram intersection, optimal transport.
+"""Comparison of weighted point sets: greedy matching, histogram intersection, optimal transport ([rubner2000]).
 
-Optimal transport (the earth mover's distance, [rubner2000]) is solved by the network simplex method, [ahuja1993] ch.
-11: a basis is a spanning tree of the bipartite graph of rows and columns, with the flow of the arc to the parent, depth
-and dual price per node.
+The network simplex method, [ahuja1993] ch. 11, keeps a spanning tree of the bipartite graph of rows and columns, with
+the flow of the arc to the parent, depth and dual price per node.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +10,9 @@ from similis._kernels._jit import kernel
 
 
 @kernel
-def greedy_matches(M: Any, p: Any, q: Any, starts: Any, flips: Any, out: Any) -> None:
-    """Match one set with many, nearest pairs first: ``out[j] = sum s_ab M[a, b]``, s_ab the smaller remaining weight.
-
-    Integrated region matching ([li2000]). Set j has the columns ``starts[j]:starts[j + 1]`` of M and the same weights
-    of q. Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
+def greedy_matches(M, p, q, starts, flips, out) -> None:
+    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``, s_ab the smaller
+    remaining weight. Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
     """
     k = p.shape[0]
     for j in range(starts.shape[0] - 1):
@@ -41,22 +34,8 @@ def greedy_matches(M: Any, p: Any, q: Any, starts: Any, flips: Any, out: Any) ->
 
 
 @kernel
-def shared_counts(
-    x: Any,
-    x_count: Any,
-    x_start: Any,
-    z: Any,
-    z_count: Any,
-    z_start: Any,
-    start: int,
-    stop: int,
-    mirror: bool,
-    out: Any,
-) -> None:
-    """Fill ``out[i, j]`` with the histogram intersection, the sum of the smaller counts of common bins.
-
-    Used by the pyramid match ([grauman2005]). Bins are sorted.
-    """
+def shared_counts(x, x_count, x_start, z, z_count, z_start, start: int, stop: int, mirror: bool, out) -> None:
+    """Fill ``out[i, j]`` with the sum of the smaller counts of common bins, which are sorted ([grauman2005])."""
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
             a, b, total = x_start[i], z_start[j], 0.0
@@ -77,10 +56,9 @@ PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
 
 
 @kernel
-def transport_costs(M: Any, a: Any, b: Any, starts: Any, out: Any) -> None:
-    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit.
-
-    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]`` of `M` and `b`; weights of either side sum to one.
+def transport_costs(M, a, b, starts, out) -> None:
+    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit. M_j
+    and b_j are columns ``starts[j]`` to ``starts[j + 1]``; weights of either side sum to one.
     """
     for j in range(out.shape[0]):
         C, demand = M[:, starts[j] : starts[j + 1]].copy(), b[starts[j] : starts[j + 1]]
@@ -91,11 +69,8 @@ def transport_costs(M: Any, a: Any, b: Any, starts: Any, out: Any) -> None:
 
 
 @kernel
-def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> None:
-    """Build a feasible spanning tree: serve each row by its cheapest columns.
-
-    Every step completes a row or a column, never both, so that the m + n - 1 arcs form a tree.
-    """
+def _first_tree(C, a, b, tree, flow, price) -> None:
+    """Build a feasible spanning tree: serve each row by its cheapest columns, one row or column completed per step."""
     m, n = C.shape
     supply, demand, waiting = a.copy(), b.copy(), np.ones(n, np.bool_)
     rows, columns, sent = np.empty(m + n - 1, np.intp), np.empty(m + n - 1, np.intp), np.empty(m + n - 1)
@@ -130,7 +105,7 @@ def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> Non
 
 
 @kernel
-def _attach(tree: Any, v: int, above: int) -> None:
+def _attach(tree, v: int, above: int) -> None:
     """Make v the first child of `above`."""
     after = tree[CHILD, above]
     tree[PARENT, v], tree[NEXT, v], tree[BEFORE, v], tree[CHILD, above] = above, after, -1, v
@@ -139,7 +114,7 @@ def _attach(tree: Any, v: int, above: int) -> None:
 
 
 @kernel
-def _detach(tree: Any, v: int) -> None:
+def _detach(tree, v: int) -> None:
     """Remove v from the children of its parent."""
     before, after = tree[BEFORE, v], tree[NEXT, v]
     if before >= 0:
@@ -151,11 +126,8 @@ def _detach(tree: Any, v: int) -> None:
 
 
 @kernel
-def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
-    """Pivot until no arc has a negative reduced cost; return the cost of the flow.
-
-    The entering arc is the one with the most negative reduced cost of a row; rows are visited cyclically.
-    """
+def _improve(C, tree, flow, price) -> float:
+    """Pivot until no arc has a negative reduced cost; return the cost of the flow. Rows are visited cyclically."""
     m, n = C.shape
     tolerance, limit = 1e-13 * np.abs(C).max(), 1000 + 100 * (m + n)
     i = idle = pivots = 0
@@ -181,10 +153,9 @@ def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
 
 
 @kernel
-def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
-    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves.
-
-    Returns the end of the entering arc that is now the child of the other end.
+def _exchange(row: int, column: int, m: int, tree, flow) -> int:
+    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves. Returns
+    the end of the entering arc that is now the child of the other end.
     """
     parent, depth = tree[PARENT], tree[DEPTH]
     x, y, least, leaving, start = row, column, np.inf, -1, row
@@ -219,7 +190,7 @@ def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
 
 
 @kernel
-def _update_subtree(C: Any, start: int, tree: Any, price: Any) -> None:
+def _update_subtree(C, start: int, tree, price) -> None:
     """Recompute depths and prices of `start` and all nodes below it, in preorder."""
     parent, child, after, depth = tree[PARENT], tree[CHILD], tree[NEXT], tree[DEPTH]
     v = start
@@ -237,7 +208,7 @@ def _update_subtree(C: Any, start: int, tree: Any, price: Any) -> None:
 
 
 @kernel
-def _cost(C: Any, v: int, w: int) -> float:
+def _cost(C, v: int, w: int) -> float:
     """Return the cost of the arc between a row and a column, given in either order."""
     m = C.shape[0]
     return C[v, w - m] if v < m else C[w, v - m]

@@ -14,10 +14,6 @@ accuracy ([li1993]). These differences are written to memory before they are use
 - (base + offset) would lose the digits of the offset.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._jit import kernel
@@ -26,32 +22,11 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @kernel
-def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, factor: Any, work: Any) -> float:
+def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) -> float:
     """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||diag(poles)_+||^2.
-
-    The unit eigenvector of the root mu has the entries z_i / (pole_i - mu) over the square root of
-    q = sum_i z_i^2 / (pole_i - mu)^2, and its inner product with z is -1 / sigma over the same root, by the secular
-    equation. The part of M_+ z that belongs to mu is therefore
-
-        mu * (z_i / (pole_i - mu)) * (-1 / sigma) / q = -(mu / (sigma q)) / (pole_i - mu) * z_i,
-
-    a factor times z_i. The part of the negative eigenvalues is subtracted from M z instead where these are fewer.
-
-    Parameters
-    ----------
-    poles : ndarray of shape (r,)
-        Ascending and distinct.
-    weight : ndarray of shape (r,)
-        z^2, summed over equal poles. A pole with a negligible weight is deflated: its eigenvalue stays as it is.
-    sigma : float
-        Positive.
-    project : bool
-        Use the projection on the eigenvectors with a positive eigenvalue instead of M_+.
-    factor : ndarray of shape (r,)
-        Output.
-    work : ndarray of shape (3, r)
-        Scratch: remaining poles, their weights, and differences to the nearest pole.
+    `weight` is z^2, summed over equal poles. With `project`, M_+ is the projection on the positive eigenvectors.
     """
+    # Scratch: the remaining poles, their weights, and the differences to the nearest pole.
     P, W, D = work[0], work[1], work[2]
     # Deflated poles keep this value: max(pole, 0), or its indicator for the projection.
     total = 0.0
@@ -94,7 +69,10 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
         if used != 0.0 and project:
             used = 1.0 if by_negative else -1.0
         if used != 0.0:
-            # D_i - offset = P_i - mu; the sign of `used` is that of the correction -(mu / (sigma q)) / (P_i - mu).
+            # The unit eigenvector of the root mu has the entries z_i / (pole_i - mu) over sqrt(q), q = sum_i z_i^2 /
+            # (pole_i - mu)^2, and the inner product -1 / (sigma sqrt(q)) with z: its part of M_+ z is -(mu / (sigma q))
+            # / (pole_i - mu) z_i. D_i - offset = P_i - mu; the sign of `used` is that of the correction -(mu / (sigma
+            # q)) / (P_i - mu).
             share = used / (sigma * slope)
             for i in range(r):
                 D[i] = share / (D[i] - offset)
@@ -111,13 +89,9 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
 
 
 @kernel
-def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
-    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j.
-
-    Returns the index of the nearest pole, the offset of the root from it, and f'(mu) = sum_i W_i / (P_i - mu)^2. D
-    receives the differences of the poles to the nearest one. The middle way of [li1993]: psi, the sum over the poles up
-    to j, and phi, the sum over those beyond, are each interpolated by one pole (P_j and P_j+1), which gives a quadratic
-    equation for the step, and for the start. A step that leaves the bracket is replaced by bisection.
+def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
+    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j: the index of the nearest pole, the offset
+    from it, and f'(mu). D receives the differences of the poles to the nearest one.
     """
     near, low, high, start = j, 0.0, most, 0.5 * most
     # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
@@ -148,6 +122,9 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
     offset = start if low < start < high else 0.5 * (low + high)
     slope = 1.0
     for _ in range(100):
+        # The middle way of [li1993]: psi, the sum over the poles up to j, and phi, the sum over those beyond, are each
+        # interpolated by one pole, which gives a quadratic equation. A step that leaves the bracket is replaced by
+        # bisection.
         psi = phi = dpsi = dphi = size = 0.0
         for i in range(j + 1):
             inverse = 1.0 / (D[i] - offset)
@@ -186,29 +163,12 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
 
 
 @kernel
-def ascend(
-    U: Any, poles: Any, group: Any, y: Any, C: float, rho: float, steps: int, V: Any, Z: Any, work: Any, state: Any
-) -> None:
-    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0.
-
-    [chen2010] Eq. (5.8) with v = y . alpha, by `steps` iterations of FISTA ([beck2009]) with backtracking and adaptive
-    restarts ([odonoghue2015]).
-
-    Parameters
-    ----------
-    U : ndarray of shape (n, n)
-        Eigenvectors of S.
-    poles, group : ndarray
-        Distinct eigenvalues, and the index of the one that belongs to each eigenvector.
-    V : ndarray of shape (5, n)
-        Rows: v, the previous v, the extrapolated v, the gradient, the trial point.
-    Z : ndarray of shape (5, n)
-        U'v for the first three rows of `V`, for the trial point, and the gradient in the eigenbasis.
-    work : ndarray of shape (5, r)
-        Scratch; row 0 holds the factors of :func:`rank_one_positive`.
-    state : ndarray of shape (3,)
-        Inverse step length, momentum parameter t and the value at v; continued from call to call.
+def ascend(U, poles, group, y, C: float, rho: float, steps: int, V, Z, work, state) -> None:
+    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0: [chen2010] Eq.
+    (5.8), v = y . alpha, by FISTA ([beck2009]) with backtracking and adaptive restarts ([odonoghue2015]).
     """
+    # z, z_last, z_ahead, z_trial = U' of v, last, ahead, trial; `pulled` is the gradient in the eigenbasis. `state`:
+    # inverse step length, momentum parameter t, value at v. `group` is the index of the pole of each eigenvector.
     v, last, ahead, gradient, trial = V[0], V[1], V[2], V[3], V[4]
     z, z_last, z_ahead, z_trial, pulled = Z[0], Z[1], Z[2], Z[3], Z[4]
     n = y.shape[0]
@@ -266,7 +226,7 @@ def ascend(
 
 
 @kernel
-def _oracle(poles: Any, group: Any, sigma: float, z: Any, work: Any) -> float:
+def _oracle(poles, group, sigma: float, z, work) -> float:
     """Sum z^2 over equal poles and call :func:`rank_one_positive`; the factors are left in ``work[0]``."""
     work[1, :] = 0.0
     for k in range(z.shape[0]):
@@ -275,18 +235,15 @@ def _oracle(poles: Any, group: Any, sigma: float, z: Any, work: Any) -> float:
 
 
 @kernel
-def _project(v: Any, y: Any, C: float) -> None:
-    """Project v in place on v_i between 0 and C y_i, sum v = 0.
-
-    The projection is clip(v - t) with the t at which it sums to zero. The sum is piecewise linear and falls with t:
-    Newton's method, kept in a bracket by bisection.
-    """
+def _project(v, y, C: float) -> None:
+    """Project v in place on v_i between 0 and C y_i, sum v = 0: clip(v - t) with the t at which it sums to zero."""
     n = v.shape[0]
     low, high = np.inf, -np.inf
     for i in range(n):
         low = min(low, v[i] - max(C * y[i], 0.0))
         high = max(high, v[i] - min(C * y[i], 0.0))
     t = 0.0 if low < 0.0 < high else 0.5 * (low + high)
+    # The sum is piecewise linear and falls with t: Newton's method, kept in a bracket by bisection.
     for _ in range(200):
         total, free = 0.0, 0
         for i in range(n):

@@ -1,11 +1,4 @@
-"""Weighted edit distance and dynamic time warping of sequences stored one after another in one array.
-
-Both fill a dynamic programming table row by row and keep one row of it.
-"""
-
-from __future__ import annotations
-
-from typing import Any
+"""Weighted edit distance and dynamic time warping of sequences stored one after another, with one row of the table."""
 
 import numpy as np
 
@@ -14,25 +7,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def edit_distances(
-    x: Any,
-    x_class: Any,
-    x_start: Any,
-    z: Any,
-    z_class: Any,
-    z_start: Any,
-    insert: Any,
-    delete: Any,
-    substitute: Any,
-    start: int,
-    stop: int,
-    mirror: bool,
-    out: Any,
+    x, x_class, x_start, z, z_class, z_start, insert, delete, substitute, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into sequence j.
-
-    The recursion of [wagner1974]. Symbols are equal if their codes are; costs depend on the classes of the symbols:
-    ``D[a, b] = min(D[a-1, b] + delete[x_a], D[a, b-1] + insert[z_b], D[a-1, b-1] + change)``, where `change` is
-    ``substitute[x_a, z_b]``, or 0 where x_a equals z_b.
+    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into sequence j
+    ([wagner1974]). Symbols are equal if their codes are; costs depend on the classes of the symbols.
     """
     n = z_start.shape[0] - 1
     longest = 0
@@ -42,6 +20,7 @@ def edit_distances(
     for i in range(start, stop):
         for j in range(i if mirror else 0, n):
             b0, width = z_start[j], z_start[j + 1] - z_start[j]
+            # D[a, b] = min(D[a-1, b] + delete, D[a, b-1] + insert, D[a-1, b-1] + substitute, or + 0 for equal symbols)
             D[0] = 0.0
             for b in range(width):
                 D[b + 1] = D[b] + insert[z_class[b0 + b]]
@@ -60,7 +39,7 @@ def edit_distances(
 
 
 @kernel
-def squared(x: Any, z: Any) -> float:
+def squared(x, z) -> float:
     """Compute the squared Euclidean distance of two time points."""
     total = 0.0
     for k in range(x.shape[0]):
@@ -69,13 +48,9 @@ def squared(x: Any, z: Any) -> float:
 
 
 @kernel
-def warping_distances(
-    x: Any, x_start: Any, z: Any, z_start: Any, window: int, start: int, stop: int, mirror: bool, out: Any
-) -> None:
-    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]).
-
-    ``D[a, b] = |x_a - z_b|^2 + min(D[a-1, b-1], D[a-1, b], D[a, b-1])`` for |a - b| at most `window` or the difference
-    of the lengths, whichever is larger; a negative window means no band.
+def warping_distances(x, x_start, z, z_start, window: int, start: int, stop: int, mirror: bool, out) -> None:
+    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]):
+    |a - b| is at most `window` (negative: no band) or the difference of the lengths, whichever is larger.
     """
     longest = 0
     for j in range(z_start.shape[0] - 1):
@@ -86,6 +61,7 @@ def warping_distances(
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
             n = z_start[j + 1] - z_start[j]
             band = max(m, n) if window < 0 else max(window, abs(m - n))
+            # D[a, b] = |x_a - z_b|^2 + min(D[a-1, b-1], D[a-1, b], D[a, b-1])
             D[: n + 1] = np.inf
             D[0] = 0.0
             for a in range(m):

@@ -1,20 +1,15 @@
-"""Consistency of one entry with the others: row differences, expected values from neighbors, triangle bounds.
-
-Used by ``similis.proximity`` to find suspicious entries. Pairs i < j are stored in one vector, row by row (condensed
-form); NaN is a missing entry.
+"""Consistency of one entry with the others: row differences, expected values from neighbors, triangle bounds. Pairs i <
+j are stored in one vector, row by row (condensed form); NaN is a missing entry.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from similis._kernels._jit import kernel
+from similis._kernels._neighbors import _kth_largest
 
 
 @kernel
-def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
+def row_differences(T, cap: float, rows, R) -> None:
     """Write ``R[i, j]``, the mean over columns k of min(|T[i, k] - T[j, k]|, cap), for j > i; NaN is skipped."""
     n, n_columns = T.shape
     for i in rows:
@@ -29,37 +24,31 @@ def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
 
 
 @kernel
-def expected_from_neighbors(T: Any, N: Any, turns: int, additive: bool, rows: Any, level: Any, slope: Any) -> None:
-    """Predict the pairs (i, j), i in rows, j > i, from the neighbors of i and of j; condensed.
-
-    level: the median of T[p, q] over the matched neighbors p of i and q of j (see :func:`_matched_values`). slope: with
-    `additive` the median of T[p, j] + T[i, q] - T[p, q], which is exact where T is a sum of a row and a column term;
-    else the level.
+def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope) -> None:
+    """Predict the pairs (i, j), i in rows, j > i, condensed. level: the median of the :func:`_matched_values`. slope:
+    with `additive` that of T[p, j] + T[i, q] - T[p, q], exact for sums of row and column terms; else the level.
     """
     n, k = N.shape
-    plain, steep = np.empty(k * turns), np.empty(k * turns)
+    values, spare = np.empty(k * turns), np.empty(k * turns)
     for i in rows:
         at = i * n - (i * (i + 1)) // 2 - i - 1
         for j in range(i + 1, n):
-            m = _matched_values(T, N, turns, False, i, j, plain)
-            level[at + j] = slope[at + j] = _median(plain, m)
+            m = _matched_values(T, N, turns, False, i, j, values)
+            level[at + j] = slope[at + j] = _median(values, m, spare)
             if additive:
-                m = _matched_values(T, N, turns, True, i, j, steep)
+                m = _matched_values(T, N, turns, True, i, j, values)
                 if m > 0:
-                    slope[at + j] = _median(steep, m)
+                    slope[at + j] = _median(values, m, spare)
 
 
 @kernel
-def pair_spreads(
-    T: Any, N: Any, turns: int, n_bounds: int, additive: bool, pairs: Any, slope: Any, spread: Any, gap: Any
-) -> None:
-    """Compute the uncertainty of the predictions `slope` of the listed pairs, and the lower bounds from triangles.
-
-    spread: median absolute deviation of the values whose median is the slope. gap: the median of |T[p, i] - T[p, j]|,
-    a lower bound of a metric T[i, j], over `n_bounds` evenly spaced neighbors p of i and as many of j.
+def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, spread, gap) -> None:
+    """Write for each pair the median absolute deviation of the values whose median is its slope, and as `gap` the
+    median of the lower bounds |T[p, i] - T[p, j]| over `n_bounds` neighbors p of i and as many of j.
     """
     k = N.shape[1]
     values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
+    spare = np.empty(max(k * turns, 2 * n_bounds))
     for r in range(len(pairs)):
         i, j = pairs[r, 0], pairs[r, 1]
         m = _matched_values(T, N, turns, additive, i, j, values)
@@ -67,7 +56,7 @@ def pair_spreads(
             m = _matched_values(T, N, turns, False, i, j, values)
         for t in range(m):
             values[t] = abs(values[t] - slope[r])
-        spread[r] = _median(values, m)
+        spread[r] = _median(values, m, spare)
         m = 0
         for a in range(n_bounds):
             at = (a + 1) * k // n_bounds - 1
@@ -76,15 +65,13 @@ def pair_spreads(
                 if x == x:
                     bound[m] = x
                     m += 1
-        gap[r] = _median(bound, m)
+        gap[r] = _median(bound, m, spare)
 
 
 @kernel
-def _matched_values(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, values: Any) -> int:
-    """Write the values for the pair (i, j) given by matched neighbors p of i and q of j; return their number.
-
-    The a-th neighbor of i is matched with `turns` neighbors of j, evenly spaced from the a-th on, cyclically. NaN (also
-    the diagonal of T) and the pair itself are left out.
+def _matched_values(T, N, turns: int, additive: bool, i: int, j: int, values) -> int:
+    """Write the values for the pair (i, j); return their number. The a-th neighbor of i is matched with `turns`
+    neighbors of j, evenly spaced from the a-th on, cyclically; NaN and the pair itself are left out.
     """
     k = N.shape[1]
     step = k // turns
@@ -101,30 +88,6 @@ def _matched_values(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, 
 
 
 @kernel
-def _median(values: Any, m: int) -> float:
-    """Compute the upper median of values[:m] by 16 bisections of their range with branch-free counts; NaN if m = 0.
-
-    The result is one of the values and at most 1/65,536 of their range away from the median.
-    """
-    if m == 0:
-        return np.nan
-    low, high = values[0], values[0]
-    for t in range(m):
-        low, high = min(low, values[t]), max(high, values[t])
-    if low == high:
-        return low
-    low -= (high - low) * 1e-9
-    for _ in range(16):
-        middle = (low + high) / 2
-        count = 0
-        for t in range(m):
-            count += values[t] <= middle
-        if count > m // 2:
-            high = middle
-        else:
-            low = middle
-    found = high
-    for t in range(m):
-        if values[t] > low:
-            found = min(found, values[t])
-    return found
+def _median(values, m: int, spare) -> float:
+    """Return the upper median of values[:m], NaN if m = 0; `spare` is scratch."""
+    return _kth_largest(values, m, m - m // 2, spare)[0] if m > 0 else np.nan

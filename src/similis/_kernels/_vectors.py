@@ -1,9 +1,5 @@
 """Minkowski distances of real vectors ([pekalska2000] sec. 4.5), from differences: inner products cancel digits."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from similis._kernels._features import COLUMNS, ROWS, put_tile
@@ -11,7 +7,7 @@ from similis._kernels._jit import kernel
 
 
 @kernel
-def add_squares(x: Any, Bt: Any, j0: int, row: Any) -> None:
+def add_squares(x, Bt, j0: int, row) -> None:
     """Add sum_k (Bt[k, j0 + j] - x[k])^2 to each row[j], four features per pass over the row."""
     d, width = x.shape[0], row.shape[0]
     fours = d - d % 4
@@ -30,7 +26,7 @@ def add_squares(x: Any, Bt: Any, j0: int, row: Any) -> None:
 
 
 @kernel
-def add_powers(x: Any, Bt: Any, p: float, j0: int, row: Any) -> None:
+def add_powers(x, Bt, p: float, j0: int, row) -> None:
     """Add sum_k |Bt[k, j0 + j] - x[k]|^p to each row[j]; p = inf keeps the largest difference."""
     for k in range(x.shape[0]):
         a = x[k]
@@ -50,7 +46,7 @@ def add_powers(x: Any, Bt: Any, p: float, j0: int, row: Any) -> None:
 
 
 @kernel
-def take_root(p: float, row: Any) -> None:
+def take_root(p: float, row) -> None:
     """Replace each entry by its p-th root; p = 1 and p = inf leave it unchanged."""
     if p == 2.0:
         for j in range(row.shape[0]):
@@ -64,11 +60,8 @@ def take_root(p: float, row: Any) -> None:
 
 
 @kernel
-def minkowski(A: Any, Bt: Any, p: float, root: bool, start: int, stop: int, mirror: bool, out: Any) -> None:
-    """Fill ``out[i, j] = (sum_k |A[i, k] - Bt[k, j]|^p)^(1/p)``; without `root` the sum itself.
-
-    Differences are taken before they are squared, so equal rows are at distance zero exactly.
-    """
+def minkowski(A, Bt, p: float, root: bool, start: int, stop: int, mirror: bool, out) -> None:
+    """Fill ``out[i, j] = (sum_k |A[i, k] - Bt[k, j]|^p)^(1/p)``; without `root` the sum itself."""
     n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS), out.dtype)
     for i0 in range(start, stop, ROWS):

@@ -1,8 +1,7 @@
 """Memory cache of expensive arrays: eigen-decompositions, and blocks measured inside a study.
 
-One cache per process, bounded by the environment variable ``SIMILIS_CACHE_MB`` (megabytes, default 512; 0 turns it
-off). The least recently used entries are dropped first. A study removes its own entries when it ends; its worker
-processes, which joblib ends after five idle minutes, when they start on the next study.
+One cache per process, bounded by the environment variable ``SIMILIS_CACHE_MB`` (default 512; 0 turns it off). A study
+removes its own entries when it ends; its worker processes do so when they start on the next study.
 """
 
 from __future__ import annotations
@@ -34,11 +33,9 @@ class Cache:
 
     @property
     def n_bytes(self) -> int:
-        """Number of bytes that the entries take."""
         return self._size
 
     def get(self, key: Hashable) -> Any:
-        """Return the value of a key, or None."""
         with self._lock:
             if key not in self._items:
                 return None
@@ -57,7 +54,6 @@ class Cache:
                 self._drop(next(iter(self._items)))
 
     def clear(self) -> None:
-        """Remove all entries."""
         with self._lock:
             self._items.clear()
             self._size = 0

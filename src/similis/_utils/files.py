@@ -20,21 +20,20 @@ from similis.exceptions import ProximityError
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file that takes the name `path` only once it is complete and on disk.
+    """Open a binary file that takes the name `path`, or that of the file it links to, once it is complete and on disk.
 
-    The bytes go to a temporary name in the same directory, are synced to the disk and then renamed. If the body is
-    interrupted, an older file at `path` stays unchanged and the temporary one is removed; that of a killed process is
-    removed by the next writer. A symbolic link is followed, not replaced. The new file has the mode of the old one and,
-    where the system allows it, its owner.
-
-    A FIFO, a device or the standard output of this process (``/dev/stdout``) is not replaced: the bytes are collected
-    in a temporary file and copied to it at the end.
+    An interrupted body leaves an older file unchanged and removes the draft; that of a killed process is removed by the
+    next writer. A FIFO, a device or the standard output is not replaced: the collected bytes are copied to it.
     """
     if is_stream(path):
         with tempfile.TemporaryFile() as file:
             yield file
             file.seek(0)
-            with _open_stream(path) as stream:
+            # A redirected standard output is written through its descriptor: opening it by its name would truncate it.
+            descriptor = _descriptor_of(os.stat(path))
+            if descriptor is not None:
+                (sys.stdout, sys.stderr)[descriptor - 1].flush()
+            with open(path, "wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb") as stream:
                 shutil.copyfileobj(file, stream)
         return
     target = Path(os.path.realpath(path))
@@ -80,15 +79,6 @@ def _descriptor_of(found: os.stat_result) -> int | None:
             if os.path.samestat(os.fstat(descriptor), found):
                 return descriptor
     return None
-
-
-def _open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
-    # A redirected standard output is written through its descriptor: opening it by its name would truncate it.
-    descriptor = _descriptor_of(os.stat(path))
-    if descriptor is not None:
-        (sys.stdout, sys.stderr)[descriptor - 1].flush()
-        return os.fdopen(os.dup(descriptor), "wb")
-    return open(path, "wb")
 
 
 def copy_owner(source: Path, target: Path) -> None:

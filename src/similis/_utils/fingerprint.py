@@ -1,8 +1,7 @@
-"""Fingerprints of parameters: arrays by content, functions and classes by code and defaults.
+"""Fingerprints of parameters: arrays by content, functions and classes by their bytecode and defaults.
 
 Equal parameters have equal fingerprints in every process. What cannot be examined (an array on disk, an object of a
-compiled package) enters by its type alone and is named, so that a caller can tell that it was not verified. Functions
-enter by their bytecode, which depends on the version of Python.
+compiled package) enters by its type alone and is named.
 """
 
 from __future__ import annotations
@@ -29,11 +28,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 class Fingerprint(NamedTuple):
-    """Digest of a value.
-
-    `is_described` tells whether the value holds nothing but what its text in files of version 1.0 describes in full:
-    plain values, arrays of numbers, and estimators of similis and scikit-learn with such parameters.
-    """
+    """Digest of a value; `is_described`: its text in files of version 1.0 describes it in full."""
 
     digest: str  # 32 digits
     has_code: bool  # functions or classes of the user entered by their bytecode

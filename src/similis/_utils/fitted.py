@@ -113,7 +113,7 @@ def _fits(found: tuple[int, ...], expected: tuple[Size, ...], sizes: dict[str, i
 def fitted_indices(
     *shape: Size, below: Size = None, low: int = 0, any_shape: bool = False, optional: bool = False
 ) -> _Array:
-    """Declare a fitted array of integers, such as class codes or training objects.
+    """Declare a fitted array of integers, such as class codes or training objects, for ``fitted_arrays`` of a class.
 
     Parameters
     ----------
@@ -124,15 +124,8 @@ def fitted_indices(
         All values must be below this number or size.
     low : int, default=0
         Least value; -1 where -1 stands for a missing index.
-    any_shape : bool, default=False
-        Accept every shape.
-    optional : bool, default=False
-        Accept None, and a model without the attribute.
-
-    Returns
-    -------
-    declaration
-        For ``fitted_arrays`` of a class.
+    any_shape, optional : bool, default=False
+        Accept every shape; accept None, and a model without the attribute.
     """
     return _Array(None if any_shape else shape, True, low, below, optional=optional)
 
@@ -155,11 +148,6 @@ def fitted_reals(
         Least value.
     nan, infinite : bool, default=False
         Accept NaN; accept infinities.
-
-    Returns
-    -------
-    declaration
-        For ``fitted_arrays`` of a class.
     """
     return _Array(None if any_shape else shape, False, low, nan=nan, infinite=infinite, optional=optional)
 
@@ -175,11 +163,6 @@ def fitted_count(low: int = 0, high: Size = None, *, optional: bool = False) -> 
         Largest value, or the name of a size.
     optional : bool, default=False
         Accept None, and a model without the attribute.
-
-    Returns
-    -------
-    declaration
-        For ``fitted_arrays`` of a class.
     """
     return _Count(low, high, optional)
 
@@ -199,11 +182,6 @@ def fitted_part(cls: type, *, many: bool = False, length: Size = None, optional:
         Accept None, and a model without the attribute.
     **sizes : str
         Sizes that owner and object share: name in the object = name in the owner.
-
-    Returns
-    -------
-    declaration
-        For ``fitted_arrays`` of a class.
     """
     return _Part(cls, sizes, length, many, optional)
 

@@ -1,8 +1,7 @@
 """Append-only files of JSON lines, shared by processes and safe against kills.
 
-Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``) and is synced before `append` returns.
-A last line without a line feed was torn by a kill: it is not read, and the next `append` removes it. Processes exclude
-each other by locks on single bytes far beyond the end of the file; a lock vanishes with the process that holds it.
+Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``) and is synced before `append` returns. A
+torn last line is not read, and the next `append` removes it. Locks are on single bytes far beyond the end of the file.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ class Line(NamedTuple):
 
 
 class JsonLines:
-    """Append-only file of JSON records.
-
-    Open a file once per process: closing a second descriptor of the same file releases all locks of the process. A line
-    without a checksum counts as damaged if `require_checksum`; version 1.0 wrote none for half-measured matrices.
+    """Append-only file of JSON records; open it once per process, since closing another descriptor releases all locks.
+    A line without a checksum counts as damaged if `require_checksum`; 1.0 wrote none for half-measured matrices.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, require_checksum: bool = True) -> None:
@@ -142,50 +139,36 @@ def _parse(line: bytes, require_checksum: bool) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
+def _set_lock(descriptor: int, byte: int, locked: bool) -> None:
+    """Lock or unlock one byte; an OSError tells that another process holds the lock."""
+    if sys.platform == "win32":  # pragma: no cover
+        import msvcrt
 
-    def _try_lock(descriptor: int, byte: int) -> bool:
         os.lseek(descriptor, byte, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK if locked else msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
 
-    def _unlock(descriptor: int, byte: int) -> None:
-        os.lseek(descriptor, byte, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int, byte: int) -> bool:
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int, byte: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, byte)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if locked else fcntl.LOCK_UN, 1, byte)
 
 
 @contextmanager
 def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on one byte of a file open for writing, which may be shorter; yields whether the lock is held.
-
-    Processes that lock the same byte exclude each other; threads of one process do not. Keep one descriptor per file
-    and process: closing another releases the locks. Without `wait` return at once when another process holds it.
+    """Hold the lock on one byte of a file, which may be shorter; yields whether it is held (False only without `wait`).
+    Processes that lock the same byte exclude each other; threads of one process do not.
     """
-    held = _try_lock(descriptor, byte)
-    pause = 0.001
-    while wait and not held:
-        time.sleep(pause)
-        pause = min(2 * pause, 0.05)
-        held = _try_lock(descriptor, byte)
+    held, pause = False, 0.001
+    while not held:
+        try:
+            _set_lock(descriptor, byte, True)
+            held = True
+        except OSError:
+            if not wait:
+                break
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
     try:
         yield held
     finally:
         if held:
-            _unlock(descriptor, byte)
+            _set_lock(descriptor, byte, False)

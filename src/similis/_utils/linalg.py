@@ -23,11 +23,9 @@ LARGE = 1500  # objects from which one decomposition gains more from several BLA
 
 
 def roundoff(size: int, norm: float, dtype: Any) -> float:
-    """Bound on the eigenvalues that rounding alone gives a matrix of this size and norm: 10 sqrt(n) eps ||A||.
-
-    On singular Gram matrices of 50 to 2,000 objects the spurious eigenvalues measure 0.2 to 6 eps ||A||. The usual
-    n eps ||A|| would hide true negative eigenvalues of a large float32 matrix.
-    """
+    """Bound on the eigenvalues that rounding alone gives a matrix of this size and norm: 10 sqrt(n) eps ||A||."""
+    # On singular Gram matrices of 50 to 2,000 objects the spurious eigenvalues measure 0.2 to 6 eps ||A||. The usual
+    # n eps ||A|| would hide true negative eigenvalues of a large float32 matrix.
     return 10 * math.sqrt(size) * float(np.finfo(dtype).eps) * norm
 
 
@@ -107,9 +105,8 @@ def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
-    """Tell by a Cholesky attempt, far cheaper than a decomposition, whether all eigenvalues of A are > `above`.
-
-    False means "not proven": a singular PSD matrix may fail at zero and passes with ``above=-roundoff(...)``.
+    """Tell by a Cholesky attempt whether all eigenvalues of A are > `above`. False means "not proven": a singular PSD
+    matrix may fail at zero and passes with ``above=-roundoff(...)``.
     """
     if not A.size:
         return True
@@ -128,10 +125,8 @@ def array_digest(A: NDArray[Any], size: int = 16) -> bytes:
 
 
 def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
-
-    "clip" leaves out the axes with a negative eigenvalue, "flip" keeps them; those that are zero up to round-off go in
-    any case. If no axis is left, one axis of zeros maps everything to the origin.
+    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l. "clip" leaves out the axes
+    with a negative eigenvalue. If none is left, one axis of zeros maps everything to the origin.
     """
     system = eigen_symmetric(W)
     l, zero = system.values, system.tolerance  # noqa: E741
@@ -147,11 +142,8 @@ _CLOSE = 1e-6  # below this share of ||x||^2 + ||y||^2, cancellation leaves fewe
 
 
 def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
-    """||x - y|| for every row of X and of Y, in the wider of their types.
-
-    ||x||^2 + ||y||^2 - 2 x'y is a matrix product, but it cancels where rows nearly coincide; those pairs, usually
-    few, are computed from their differences. A row's result does not depend on the other rows of X.
-    """
+    """||x - y|| for every row of X and of Y, in the wider type; a row's result does not depend on the others."""
+    # ||x||^2 + ||y||^2 - 2 x'y is a matrix product, but it cancels where rows nearly coincide.
     out = np.empty((len(X), len(Y)), dtype=np.result_type(X, Y))
     center = Y.mean(axis=0, dtype=np.float64)
     B = Y - center
@@ -164,11 +156,8 @@ def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
 
 
 def fold_row_distances(S: NDArray[Any], test_fold: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """For each fold ||x - y|| between all rows of S, (n, n), over the columns of the objects outside the fold.
-
-    One product of all columns, less that of the fold's columns: all folds together take the time of two distance
-    matrices.
-    """
+    """For each fold ||x - y|| between all rows of S, (n, n), over the columns of the objects outside the fold."""
+    # One product of all columns, less that of the fold's columns.
     A = S - S.mean(axis=0, dtype=np.float64)
     inner = A @ A.T
     norms = inner.diagonal()

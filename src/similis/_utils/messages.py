@@ -25,11 +25,8 @@ _SEEN: ContextVar[set[tuple[type[Warning], str]] | None] = ContextVar("_SEEN", d
 
 @contextmanager
 def warn_once() -> Iterator[None]:
-    """Let :func:`warn_user` give each warning once inside, such as those of all folds of a search.
-
-    Two messages that differ only in a decimal number count as one. The filters of the warnings module do not achieve
-    this, because they start anew after each ``warnings.catch_warnings``.
-    """
+    """Let :func:`warn_user` give each warning once; messages that differ only in a decimal number count as one."""
+    # The filters of the warnings module start anew after each ``warnings.catch_warnings``.
     seen = _SEEN.get()
     token = _SEEN.set(set() if seen is None else seen)
     try:

@@ -59,16 +59,11 @@ svm._lp_machine svm._potential LPMachine
 """
 
 
-def _table() -> dict[str, str]:
-    table = {}
-    for old_module, new_module, *classes in (line.split() for line in _MOVED.strip().splitlines()):
-        for cls in classes:
-            old, _, new = cls.partition("=")
-            table[f"similis.{old_module}.{old}"] = f"similis.{new_module}.{new or old}"
-    return table
-
-
-_NOW = _table()
+_NOW = {
+    f"similis.{old_module}.{name.partition('=')[0]}": f"similis.{new_module}.{name.rpartition('=')[2]}"
+    for old_module, new_module, *names in map(str.split, _MOVED.strip().splitlines())
+    for name in names
+}
 _BEFORE = {new: old for old, new in _NOW.items()}
 
 

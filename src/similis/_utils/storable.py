@@ -18,11 +18,6 @@ def storable(cls: _Class) -> _Class:
         A class of plain data: its state must be its attributes in ``__dict__`` (no ``__slots__``). Dictionaries among
         them may have keys of any type.
 
-    Returns
-    -------
-    type
-        The class itself; use it as a decorator.
-
     Examples
     --------
     >>> from similis.base import storable

@@ -1,10 +1,8 @@
 """Distribution of rows over threads, and a limit of the BLAS threads.
 
-Kernels are serial and release the GIL, so that one thread per chunk of rows runs them in parallel.
-
-NumPy and SciPy each bring a BLAS with its own threads, which wait for work by spinning. A loop that alternates between
-the two (``A @ B``, then ``cho_factor``) or runs beside another process is up to a hundred times slower with several
-threads than with one, so solvers and searches hold BLAS to one thread. A single large decomposition may use all.
+Kernels are serial and release the GIL, so that one thread per chunk of rows runs them in parallel. NumPy and SciPy each
+bring a BLAS whose threads wait by spinning: a loop that alternates between them, or runs beside another process, is up
+to a hundred times slower with several BLAS threads than with one, so solvers and searches hold BLAS to one thread.
 """
 
 from __future__ import annotations
@@ -38,11 +36,7 @@ def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator
 
 
 def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:
-    """Call `work(rows)` for slices that cover all rows, on `n_jobs` threads.
-
-    `work` writes each row to its own place of shared arrays, so that the result does not depend on the number of
-    threads.
-    """
+    """Call `work(rows)` for slices that cover all rows, on `n_jobs` threads; each row writes to its own place."""
     workers = effective_n_jobs(n_jobs)
     if workers == 1 or n_rows < 2:
         work(slice(0, n_rows))
@@ -54,10 +48,8 @@ def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | N
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, for many small factorizations, and restore the previous number afterwards.
-
-    The number of BLAS threads is a setting of the process. Among threads that use this context at the same time the
-    first one sets it and the last one restores it. It serves as a decorator too: ``@single_blas_thread()``.
+    """Limit BLAS, a setting of the process, to one thread for many small factorizations; also a decorator. Of the
+    threads that use this context at the same time the first sets the limit and the last removes it.
     """
     with _holders.lock:
         if not _holders.count:

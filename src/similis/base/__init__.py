@@ -13,7 +13,6 @@ from similis._utils.fitted import (
     verify_numbering,
 )
 from similis._utils.storable import storable
-from similis.base._bayes import BayesClassifier
 from similis.base._compact import compact
 from similis.base._decision import (
     as_integer_k,
@@ -25,6 +24,7 @@ from similis.base._decision import (
     max_neighbors,
 )
 from similis.base._estimators import (
+    BayesClassifier,
     ColumnsMixin,
     DecisionMixin,
     ProbabilityMixin,

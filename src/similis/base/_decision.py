@@ -25,11 +25,6 @@ def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> Floats:
     class_counts : ndarray of shape (G,)
         Training objects of each class.
 
-    Returns
-    -------
-    ndarray of shape (G,)
-        Probabilities that sum to one.
-
     Examples
     --------
     >>> import numpy as np
@@ -60,21 +55,9 @@ def check_costs(costs: Any, n_classes: int) -> Floats | None:
     Parameters
     ----------
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true. None is returned as None.
     n_classes : int
         Number of classes G.
-
-    Returns
-    -------
-    ndarray of shape (G, G) or None
-        The costs as an array.
-
-    Examples
-    --------
-    >>> from similis.base import check_costs
-    >>> check_costs([[0, 1], [5, 0]], 2)
-    array([[0., 1.],
-           [5., 0.]])
     """
     if costs is None:
         return None

@@ -1,7 +1,6 @@
 """Base classes of estimators that read proximity matrices: transformers, classifiers and regressors.
 
-A subclass declares what it reads in class attributes (``reads``, ``allow_missing``, ``allow_stack``,
-``accept_sparse``); scikit-learn's tags, input validation and error messages follow from them.
+A subclass declares what it reads in class attributes; scikit-learn's tags, input validation and messages follow.
 """
 
 from __future__ import annotations
@@ -13,8 +12,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats, Indices
@@ -22,8 +23,9 @@ from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis._utils.threads import row_blocks
-from similis.base._decision import check_costs, least_cost
+from similis.base._decision import check_costs, class_priors, least_cost
 from similis.base._params import validated
+from similis.base._path import PathMixin
 from similis.base._validation import Kind, check_labels, check_proximity, check_query, check_target
 from similis.exceptions import ProximityError
 
@@ -36,19 +38,11 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     reads : {"similarity", "dissimilarity"} or None
         Class attribute: the kind of proximity that the estimator reads; None for either. An estimator with a ``kind``
         parameter reads what that parameter says.
-    allow_missing : bool
-        Class attribute: accept NaN as a missing proximity.
-    allow_stack : bool
-        Class attribute: accept several matrices over the same objects, n x n x q.
+    allow_missing, allow_stack : bool
+        Class attributes: accept NaN as a missing proximity; accept several matrices over the same objects, n x n x q.
     accept_sparse, keep_sparse : bool
         Class attributes: accept scipy sparse matrices; let ``fit`` keep a training matrix sparse, of which only blocks
         are made dense.
-
-    See Also
-    --------
-    ProximityTransformer : Base class of transformers.
-    ProximityClassifier : Base class of classifiers.
-    ProximityRegressor : Base class of regressors.
 
     Notes
     -----
@@ -94,10 +88,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         return "precomputed" if self.proximity_kind == "dissimilarity" else None
 
     def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Array:
-        """Validate a training matrix, (n, n), or (n, n, q) with ``allow_stack``, and set ``n_features_in_``.
-
-        Returns float64 or float32, C-contiguous; with `keep_sparse`, a sparse matrix as ``SparseRows``.
-        """
+        """Validate a training matrix, (n, n), or (n, n, q) with ``allow_stack``, and set ``n_features_in_``."""
         self._warn_renamed_params()
         return check_proximity(X, estimator=self, keep_sparse=keep_sparse, **self._input_rules)
 
@@ -111,9 +102,8 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         return {"kind": self.proximity_kind, **rules}
 
     def map_rows(self, function: Callable[[Array], Any], X: Any) -> Any:
-        """Validate new rows and call a function of them; sparse rows are made dense block by block.
-
-        The function returns an array, or a tuple of arrays, with one entry per row.
+        """Validate new rows and call a function of them that returns an array or a tuple of arrays, one entry per row;
+        sparse rows are made dense block by block.
         """
         if not sparse.issparse(X) or not self.accept_sparse or X.shape[0] == 0:
             return function(self.check_rows(X))
@@ -171,8 +161,8 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
     training object, or ``ClassNamePrefixFeaturesOutMixin`` where it has coordinates.
 
     Two optional methods serve :func:`compact`. ``select_columns(columns)`` returns a copy that produces the output
-    columns `columns` only, and the input columns that it needs. ``fold_coefficients(coef)`` returns coefficients of
-    the input rows from coefficients of the output rows, for a transformer that is linear in a row.
+    columns `columns` only, and the input columns that it needs. ``fold_coefficients(coef)`` returns coefficients of the
+    input rows from coefficients of the output rows, for a transformer that is linear in a row.
 
     Examples
     --------
@@ -198,10 +188,7 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
 
 
 class ColumnsMixin:
-    """Mixin of estimators whose predictions may need some columns of a row only, such as those of centroids.
-
-    :func:`compact` reduces such a model to these columns.
-    """
+    """Mixin of estimators whose predictions may need some columns of a row only; :func:`compact` keeps these."""
 
     fitted_arrays: ClassVar[dict[str, Any]] = {
         "_kept_objects": fitted_indices("kept", optional=True),
@@ -219,10 +206,8 @@ class ColumnsMixin:
         self._kept_places = self._kept_objects
 
     def kept_columns(self, Q: Array) -> Array:
-        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows.
-
-        After :func:`compact` the rows contain the needed columns only. Returns `Q` itself where all columns are
-        declared.
+        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows (after
+        :func:`compact` from the needed columns). Returns `Q` itself where all columns are declared.
         """
         places = self._kept_places
         whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
@@ -235,9 +220,8 @@ class ColumnsMixin:
         return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
 
     def select_columns(self) -> tuple[Any, Indices]:
-        """Return a model with the same predictions that reads ``columns_`` only, and ``columns_``.
-
-        The model is a shallow copy, or the estimator itself where it needs every column.
+        """Return a copy with the same predictions that reads ``columns_`` only (the estimator itself where it needs
+        every column), and ``columns_``.
         """
         columns = self.columns_
         if not hasattr(self, "_kept_objects"):
@@ -255,19 +239,7 @@ class _Predictor(ColumnsMixin, ProximityEstimator):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit to the training matrix and the class labels, or the target of a regression.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels, or target values.
-
-        Returns
-        -------
-        self
-        """
+        """Fit to the training matrix, (n, n), and the class labels, or the target of a regression, (n,)."""
         self.learn(*self._check_pair(X, y, self.keep_sparse))
         return self
 
@@ -317,10 +289,7 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
     classes_: Array
 
     def check_training_labels(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Indices]:
-        """Validate the training matrix and the labels; set ``classes_``.
-
-        Returns the matrix, see :meth:`check_training`, and the position of each label in ``classes_``.
-        """
+        """Validate the training matrix and the labels; set ``classes_``; return the matrix and the class codes."""
         S = self.check_training(X, keep_sparse=keep_sparse)
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
@@ -330,9 +299,8 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.check_training_labels(X, y, keep_sparse=keep_sparse)
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
-
-        Scores are probabilities, unless :meth:`scores_to_response` converts them.
+        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``. Scores are
+        probabilities, unless :meth:`scores_to_response` converts them.
         """
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
@@ -360,17 +328,8 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.scores_to_response(self.map_rows(self.class_scores, X), response)
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict the class with the largest score, or with ``costs`` the least expected cost.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
+        """Predict the class with the largest score, or with ``costs`` the least expected cost, of new rows, (m, n). The
+        earlier class wins a tie.
         """
         return self.respond(X, "predict")
 
@@ -379,18 +338,7 @@ class ProbabilityMixin:
     """Mixin of classifiers whose scores are, or give, probabilities."""
 
     def predict_proba(self: Any, X: ArrayLike) -> Floats:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Probability of each class, (m, G), in the order of ``classes_``, for new rows, (m, n)."""
         return self.respond(X, "predict_proba")
 
 
@@ -398,19 +346,78 @@ class DecisionMixin:
     """Mixin of classifiers that publish their scores."""
 
     def decision_function(self: Any, X: ArrayLike) -> Floats:
-        """Score of each class, larger for the more likely class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes one value, positive for ``classes_[1]``: the difference of their scores.
+        """Score of each class, (m, G), larger for the more likely class; for two classes one value, (m,), the
+        difference of their scores, positive for ``classes_[1]``.
         """
         return self.respond(X, "decision_function")
+
+
+class BayesClassifier(ProbabilityMixin, PathMixin, ProximityClassifier):
+    """Base class of classifiers that model the density of each class.
+
+    A subclass has parameters ``priors`` and ``costs``. Its ``learn`` calls ``set_priors``; its ``class_scores(Q)``
+    and ``path_scores(S, codes, Q, points)`` return log P(g) + log p(x | g), up to a term common to all classes.
+    ``predict``, ``predict_proba``, ``decision_function`` (log-odds) and the path methods follow.
+
+    Attributes
+    ----------
+    finite_log_odds : bool
+        Class attribute, True. With False there is no ``decision_function``: densities with point masses have infinite
+        log-odds, which scikit-learn's scorers reject.
+    priors_ : ndarray of shape (G,)
+        Class priors.
+    log_priors : ndarray of shape (G,)
+        Their logarithms; minus infinity for a prior of zero.
+
+    See Also
+    --------
+    similis.normal.NormalLinear : An example of a subclass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import BayesClassifier
+    >>> class Laplace(BayesClassifier):
+    ...     reads = "dissimilarity"
+    ...     def __init__(self, *, priors=None, costs=None):
+    ...         self.priors, self.costs = priors, costs
+    ...     def learn(self, S, codes):
+    ...         self._codes = codes
+    ...         self.set_priors(codes)
+    ...     def class_scores(self, Q):
+    ...         nearest = [Q[:, self._codes == g].min(axis=1) for g in range(len(self.classes_))]
+    ...         return self.log_priors - np.stack(nearest, axis=1)
+    >>> D = np.array([[0.0, 1, 5], [1, 0, 4], [5, 4, 0]])
+    >>> Laplace(priors=[0.5, 0.5]).fit(D, ["a", "a", "b"]).predict_proba([[1.0, 1, 1]])
+    array([[0.5, 0.5]])
+    """
+
+    priors: Any
+    costs: Any
+    priors_: Floats
+    finite_log_odds = True
+
+    def set_priors(self, codes: Indices) -> None:
+        """Set ``priors_`` from the ``priors`` parameter and the frequencies of the class codes."""
+        self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
+
+    @property
+    def log_priors(self) -> Floats:
+        """Logarithms of the class priors."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.priors_)
+
+    decision_function = available_if(lambda self: self.finite_log_odds)(DecisionMixin.decision_function)
+
+    def scores_to_response(self, scores: Array, response: str) -> Array:
+        """Convert log-probabilities to labels, probabilities or log-odds."""
+        if response == "predict_proba":
+            return softmax(scores, axis=1)
+        return super().scores_to_response(scores, response)
+
+    def scores_to_codes(self, scores: Array) -> Indices:
+        """Choose the class with the least expected cost."""
+        return super().scores_to_codes(softmax(scores, axis=1))
 
 
 class ProximityRegressor(RegressorMixin, _Predictor):
@@ -424,10 +431,6 @@ class ProximityRegressor(RegressorMixin, _Predictor):
     ----------
     columns_ : ndarray of int
         Training objects whose columns ``predict`` reads; all of them unless ``fit`` calls :meth:`keep_columns`.
-
-    See Also
-    --------
-    RegressorPathMixin : Evaluates a grid of parameters in one pass.
 
     Examples
     --------
@@ -455,26 +458,13 @@ class ProximityRegressor(RegressorMixin, _Predictor):
         raise NotImplementedError(f"{type(self).__name__} must define row_values(Q).")
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Predict the target of new objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Predicted values.
-        """
+        """Predict the target, (m,), of new rows, (m, n)."""
         return self.map_rows(self.row_values, X)
 
 
 def model_scores(model: Any, X: Any) -> Floats:
-    """Score rows by any fitted classifier, pipeline or search: (m, G), larger for a more likely class.
-
-    Probabilities if the model has them, else decision values, else the class scores of a classifier of similis, else 1
-    for the predicted class and 0 for the others.
+    """Score rows by any fitted classifier, pipeline or search, (m, G): probabilities, else decision values, else the
+    class scores of a classifier of similis, else 1 for the predicted class and 0 for the others.
     """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)

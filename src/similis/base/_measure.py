@@ -33,6 +33,7 @@ def take_objects(objects: Any, places: Array) -> Any:
 
 ProgressCallback = Callable[[int], object]
 Tick = ProgressCallback | None
+Work = Callable[[slice], object]  # computes a strip of rows
 STRIP = 256
 _FEW = 8  # pairs per block of which only the diagonal is used
 _MANY = 2**13  # pairs whose objects are encoded together
@@ -70,11 +71,6 @@ class Measure(FittedArrays, BaseEstimator):
     cells : {"number", "text", "category", "mixed", "binary"} or None
         Class attribute: how the cells of a text file are read for this measure, see
         :func:`similis.io.read_objects`; None reads numbers if all cells are numbers, else text.
-
-    See Also
-    --------
-    similis.measures.Pairwise : Transformer that measures new objects against the training objects.
-    similis.measures.FromFunction : Makes a measure of a function.
 
     Notes
     -----
@@ -116,20 +112,7 @@ class Measure(FittedArrays, BaseEstimator):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Measure:
-        """Fit the measure to the training objects.
-
-        Parameters
-        ----------
-        X : collection of n objects
-            Training objects.
-        y : array-like of shape (n,), optional
-            Their labels, for a measure that learns from labels.
-
-        Returns
-        -------
-        Measure
-            Itself.
-        """
+        """Fit the measure to the training objects and, for a measure that learns from them, their labels."""
         self.learn(self.check_objects(X, reset=True), y)
         return self
 
@@ -144,21 +127,9 @@ class Measure(FittedArrays, BaseEstimator):
         return float(self.block(A, B)[0, 0])
 
     def matrix(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> Array:
-        """Measure every pair.
+        """Measure every pair of `X` and `Z` (of `X` against itself without `Z`): entry (i, j) is m(X[i], Z[j]).
 
-        Parameters
-        ----------
-        X : collection of m objects
-            The left objects, one row each.
-        Z : collection of n objects, optional
-            The right objects, one column each; without it, X against itself.
-        n_jobs : int, optional
-            Number of threads (processes, for a measure that defines ``__call__``). The result does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            ``matrix(X, Z)[i, j] == m(X[i], Z[j])``.
+        `n_jobs` is the number of threads (processes, for a measure that defines ``__call__``); the result is the same.
         """
         self._validate_params()
         collections = [self.check_objects(X)] if Z is None else [self.check_objects(X), self.check_objects(Z)]
@@ -175,9 +146,8 @@ class Measure(FittedArrays, BaseEstimator):
         """Learn from validated training objects and their labels, or None; called by ``fit``."""
 
     def encode(self, objects: Any) -> Any:
-        """Convert validated objects, once per object, to the form that :meth:`compare` reads.
-
-        The result has a ``shape`` and can be sliced by rows.
+        """Convert validated objects, once per object, to the form that :meth:`compare` reads: it has a ``shape`` and
+        can be sliced by rows.
         """
         return objects if type(self).compare is Measure.compare else np.asarray(objects)
 
@@ -242,10 +212,7 @@ class Measure(FittedArrays, BaseEstimator):
         return np.dtype(np.float64)
 
     def check_objects(self, X: Any, reset: bool = False) -> Any:
-        """Validate objects by :meth:`validate_objects`, and the number and names of their columns.
-
-        `reset` stores the number and names of columns, as in ``fit``, instead of comparing them.
-        """
+        """Validate objects by :meth:`validate_objects`, and the number and names of columns, which `reset` stores."""
         objects = self.validate_objects(X)
         if getattr(objects, "ndim", 1) == 2 and (reset or hasattr(self, "n_features_in_")):
             validate_data(self, X if hasattr(X, "columns") else objects, reset=reset, skip_check_array=True)
@@ -255,9 +222,8 @@ class Measure(FittedArrays, BaseEstimator):
         return objects
 
     def verify_objects(self, objects: Any) -> None:
-        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns.
-
-        A measure whose :meth:`validate_objects` does not accept its own results overrides this method.
+        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns;
+        overridden by a measure whose :meth:`validate_objects` does not accept its own results.
         """
         self._check_width(self.validate_objects(objects))
 
@@ -275,9 +241,7 @@ class Measure(FittedArrays, BaseEstimator):
         return tags
 
 
-def for_each_strip(
-    work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None, tick: Tick = None, step: int = STRIP
-) -> None:
+def for_each_strip(work: Work, n_rows: int, n_jobs: int | None = None, tick: Tick = None, step: int = STRIP) -> None:
     """Call a function on strips of rows, on several threads."""
     strips = [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
@@ -286,23 +250,13 @@ def for_each_strip(
         if tick is not None:
             tick(rows.stop - rows.start)
 
-    workers = min(effective_n_jobs(n_jobs), len(strips))
-    if workers <= 1:
-        for rows in strips:
-            one(rows)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(one, strips))
+    workers = max(1, min(effective_n_jobs(n_jobs), len(strips)))
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(one, strips) if workers > 1 else map(one, strips))
 
 
 def fill_strips(
-    out: Array,
-    work: Callable[[slice], object],
-    n_jobs: int | None,
-    tick: Tick = None,
-    step: int = STRIP,
-    *,
-    mirror: bool,
+    out: Array, work: Work, n_jobs: int | None, tick: Tick = None, step: int = STRIP, *, mirror: bool
 ) -> Array:
     """Fill a matrix by a function of strips of rows, on several threads; `mirror` copies its upper triangle."""
     for_each_strip(work, len(out), n_jobs, tick, step)

@@ -25,11 +25,6 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
     fit : callable
         ``fit`` or ``partial_fit`` of an estimator. Estimators fitted inside it are not checked again.
 
-    Returns
-    -------
-    callable
-        The decorated method.
-
     Examples
     --------
     >>> from similis.base import ProximityEstimator, at_least, validated

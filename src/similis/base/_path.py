@@ -1,9 +1,4 @@
-"""Grid-path protocol: predictions for all points of a parameter grid, for new rows or for the folds of a partition.
-
-An estimator lists in ``path_params`` the parameters that one pass can vary. A classifier writes
-:meth:`PathMixin.path_scores`, a regressor :meth:`RegressorPathMixin.path_values`. This module groups the grid,
-validates input, loops over folds and converts scores to responses.
-"""
+"""Grid-path protocol: predictions for all points of a parameter grid, for new rows or for the folds of a partition."""
 
 from __future__ import annotations
 
@@ -23,6 +18,7 @@ from similis._utils.threads import row_blocks
 from similis.exceptions import ProximityError
 
 Points = list[dict[str, Any]]
+FoldOptions = Iterable[dict[str, Any]]
 
 
 class _GridPath:
@@ -31,19 +27,8 @@ class _GridPath:
     path_params: ClassVar[tuple[str, ...]] = ()
 
     def path_columns(self, S: Array, train: Indices) -> Indices:
-        """Columns of the training part of a fold: the training objects.
-
-        Parameters
-        ----------
-        S : ndarray of shape (n, n)
-            Validated matrix of all objects.
-        train : ndarray of int
-            Training objects of the fold.
-
-        Returns
-        -------
-        ndarray of int
-            `train`. An estimator whose columns are features returns all columns.
+        """Columns of the training part of a fold: `train`, the training objects, or all columns where they are
+        features.
         """
         return train
 
@@ -57,25 +42,18 @@ class _GridPath:
     def predict_path(
         self, S_train: ArrayLike, y_train: Any, S_test: ArrayLike, grid: Points, *, response: str = "predict"
     ) -> list[Array]:
-        """Predict new rows for every point of a grid.
+        """Predict new rows for every point of a grid; one response per point.
 
         Parameters
         ----------
-        S_train : array-like of shape (n, n)
-            Training proximities.
+        S_train, S_test : array-like of shape (n, n) and (m, n)
+            Training proximities, and those of new objects to the training objects.
         y_train : array-like of shape (n,)
             Class labels, or the target of a regression.
-        S_test : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
         grid : list of dict
             Parameter settings.
         response : {"predict", "predict_proba", "decision_function"}
             Prediction method; a regressor has ``predict`` only.
-
-        Returns
-        -------
-        list of ndarray
-            One response per grid point.
         """
         return self._predict_grid(S_train, y_train, S_test, None, grid, response)
 
@@ -86,19 +64,12 @@ class _GridPath:
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Proximities of all objects.
-        y : array-like of shape (n,)
-            Class labels, or the target of a regression.
+        S, y : array-like of shape (n, n) and (n,)
+            Proximities of all objects, and their class labels or target.
         test_fold : array-like of shape (n,)
             Number of the fold in which each object is tested; n different numbers are leave-one-out.
         grid, response
             As in :meth:`predict_path`.
-
-        Returns
-        -------
-        list of ndarray
-            One response per grid point, row i for object i.
         """
         return self._predict_grid(S, y, None, np.ascontiguousarray(test_fold, dtype=np.intp), grid, response)
 
@@ -199,6 +170,8 @@ class PathMixin(_GridPath):
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> Iterable[Array]:
         """Score new rows for every point of a grid over ``path_params``: the hook of the protocol.
 
+        Returns, for each point, the scores, (m, G), that ``class_scores(Q)`` returns after a fit with its parameters.
+
         Parameters
         ----------
         S, Q : ndarray of shape (n, n) and (m, n)
@@ -207,33 +180,22 @@ class PathMixin(_GridPath):
             Position of each training label in ``classes_``, which is set; every class occurs.
         points : list of dict
             Value of every parameter in ``path_params``, one dict per grid point.
-
-        Returns
-        -------
-        iterable of ndarray of shape (m, G)
-            For each point the scores that ``class_scores(Q)`` returns after a fit with its parameters.
         """
         raise NotImplementedError(f"{type(self).__name__} must define path_scores(S, codes, Q, points).")
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterable[Array]:
-        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`.
-
-        Scores are minus infinity for a class without objects outside the fold.
+        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`;
+        minus infinity for a class without objects outside the fold.
         """
         return self.score_folds(S, codes, test_fold, points)
 
     def score_folds(
-        self,
-        S: Array,
-        codes: Indices,
-        test_fold: Indices,
-        points: Points,
-        options: Iterable[dict[str, Any]] | None = None,
+        self, S: Array, codes: Indices, test_fold: Indices, points: Points, options: FoldOptions | None = None
     ) -> list[Array]:
         """Call :meth:`path_scores` on the training and test part of each fold; see :meth:`path_scores_cv`.
 
-        `options` are additional keyword arguments of ``path_scores``, one dict per fold in ascending order of fold
-        numbers: results that an overridden :meth:`path_scores_cv` has computed for all folds at once.
+        `options` are additional keyword arguments of ``path_scores``, one dict per fold in ascending order: results
+        that an overridden :meth:`path_scores_cv` has computed for all folds at once.
         """
         scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
         for (test, train, S_train, S_test), extra in zip(

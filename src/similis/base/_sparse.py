@@ -19,10 +19,8 @@ _AMONG = 1024  # neighbors whose block is dense at a time
 
 @storable
 class SparseRows(FittedArrays):
-    """Sparse proximities that are indexed like a dense matrix; entries that appear more than once are added up.
-
-    With `missing` an absent entry is missing (NaN), as in dissimilarities, else zero; with `own_zero` an absent entry
-    of the diagonal is zero nevertheless, as in training dissimilarities.
+    """Sparse proximities that are indexed like a dense matrix; entries that appear more than once are added up. With
+    `missing` an absent entry is missing (NaN), else zero; with `own_zero` an absent entry of the diagonal is zero.
     """
 
     fitted_arrays = {"indptr": fitted_indices(None), "indices": fitted_indices("e"), "data": fitted_reals("e")}
@@ -46,12 +44,10 @@ class SparseRows(FittedArrays):
 
     @property
     def dtype(self) -> Any:
-        """Type of the values."""
         return self.data.dtype
 
     @property
     def size(self) -> int:
-        """Number of entries, present or absent."""
         return self.shape[0] * self.shape[1]
 
     @property
@@ -85,11 +81,9 @@ class SparseRows(FittedArrays):
         return np.asarray(self.to_csr() @ other)
 
     def min(self) -> Any:
-        """Return the least value."""
         return self.data.min(initial=np.inf if self.missing or self.is_full else 0.0)
 
     def max(self) -> Any:
-        """Return the largest value."""
         return self.data.max(initial=-np.inf if self.missing or self.is_full else 0.0)
 
     def among(self, indices: Indices) -> tuple[Array, Indices]:

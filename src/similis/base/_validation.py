@@ -90,6 +90,8 @@ def check_proximity(
 ) -> Array:
     """Validate a training matrix: one row and one column per object.
 
+    The result is C-contiguous float64 or float32, and the input itself if it is such an array.
+
     Parameters
     ----------
     S : array-like of shape (n, n), or (n, n, q) with `allow_stack`
@@ -98,26 +100,13 @@ def check_proximity(
     kind : {"similarity", "dissimilarity"} or None
         Dissimilarities must not be negative. A matrix that is clearly of the other kind gives a warning. None
         checks neither.
-    allow_missing : bool, default=False
-        Accept NaN as a missing entry.
-    allow_stack : bool, default=False
-        Accept several matrices over the same objects, n x n x q.
-    accept_sparse : bool, default=False
-        Accept a scipy sparse matrix; it is returned as a dense array.
-    keep_sparse : bool, default=False
-        Return a sparse matrix as ``SparseRows``, of which only blocks are made dense.
+    allow_missing, allow_stack : bool, default=False
+        Accept NaN as a missing entry; accept several matrices over the same objects, n x n x q.
+    accept_sparse, keep_sparse : bool, default=False
+        Accept a scipy sparse matrix, which is returned as a dense array; with `keep_sparse` as ``SparseRows``, of
+        which only blocks are made dense.
     estimator : estimator, optional
         ``n_features_in_`` and ``feature_names_in_`` are set on it; its class is named in messages.
-
-    Returns
-    -------
-    ndarray
-        C-contiguous float64 or float32; the input itself if it is such an array.
-
-    Raises
-    ------
-    ProximityError
-        With the condition, the offending value and its position, and a remedy.
 
     Examples
     --------
@@ -129,8 +118,7 @@ def check_proximity(
     if not (kind is None or (isinstance(kind, str) and kind in ("similarity", "dissimilarity"))):
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {str(kind)[:40]!r}.")
     check_frame_order(S, same_ids=True)
-    rules = {"allow_stack": allow_stack, "accept_sparse": accept_sparse, "keep_sparse": keep_sparse}
-    A = _to_array(S, estimator=estimator, reset=True, kind=kind, **rules)
+    A = _to_array(S, estimator, kind, accept_sparse, allow_stack, keep_sparse, reset=True)
     if isinstance(A, SparseRows):
         check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{_who(estimator)} (stored entries)")
         if A.missing and not A.is_full and not allow_missing:
@@ -170,19 +158,6 @@ def check_query(
         A fitted estimator.
     kind, allow_missing, allow_stack, accept_sparse
         As in :func:`check_proximity`.
-
-    Returns
-    -------
-    ndarray
-        As in :func:`check_proximity`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import MaxSim
-    >>> from similis.base import check_query
-    >>> check_query([[1, 0]], MaxSim().fit(np.eye(2), [0, 1]))
-    array([[1., 0.]])
     """
     check_is_fitted(estimator)
     n = int(estimator.n_features_in_)
@@ -207,9 +182,7 @@ def check_query(
     if ready and not hasattr(estimator, "feature_names_in_"):
         A = np.asarray(X)  # scikit-learn's validation would change nothing
     else:
-        A = _to_array(
-            X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind
-        )
+        A = _to_array(X, estimator, kind, accept_sparse, allow_stack, keep_sparse=False, reset=False)
     check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
     return A
 
@@ -223,7 +196,7 @@ def check_block(
     estimator: Any = None,
 ) -> Array:
     """Validate a block of any width: proximities of some objects, one row each, to others."""
-    A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
+    A = _to_array(X, estimator, kind, accept_sparse, allow_stack=False, keep_sparse=False, reset=True)
     check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator), training=True)
     return A
 
@@ -240,6 +213,8 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
 def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: Any = None) -> tuple[Array, Indices]:
     """Validate class labels.
 
+    Returns the different labels, sorted, and for each object the position of its label among them.
+
     Parameters
     ----------
     y : array-like of shape (n,)
@@ -252,13 +227,6 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: 
         Smallest number of classes.
     of : object, optional
         The matrix, as given. A pandas Series of labels must not hold the objects of a frame in another order.
-
-    Returns
-    -------
-    classes : ndarray of shape (G,)
-        The different labels, sorted.
-    codes : ndarray of shape (n,)
-        Position of each label in `classes`.
 
     Examples
     --------
@@ -311,20 +279,9 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Finite numbers.
+        Finite numbers, returned as float64.
     n, who, of
         As in :func:`check_labels`.
-
-    Returns
-    -------
-    ndarray of shape (n,), float64
-        The target.
-
-    Examples
-    --------
-    >>> from similis.base import check_target
-    >>> check_target([1, 2.5], 2)
-    array([1. , 2.5])
     """
     y = _one_per_object(y, n, who, of, "number")
     other = [] if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
@@ -378,14 +335,7 @@ def _who(estimator: Any) -> str:
 
 
 def _to_array(
-    X: Any,
-    *,
-    estimator: Any,
-    reset: bool,
-    allow_stack: bool,
-    accept_sparse: bool,
-    kind: Kind | None,
-    keep_sparse: bool = False,
+    X: Any, estimator: Any, kind: Kind | None, accept_sparse: bool, allow_stack: bool, keep_sparse: bool, *, reset: bool
 ) -> Any:
     """Convert to a dense float array with scikit-learn's validation and short error messages."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
@@ -484,10 +434,8 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
 
 
 def kind_evidence(A: Array) -> Kind | None:
-    """Kind of a square matrix that its diagonal shows clearly.
-
-    An object is nearest to itself: the diagonal of dissimilarities is the minimum of its rows, that of similarities the
-    maximum. The evidence is clear if that holds for at least 95 % of the rows, and the opposite does not.
+    """Kind of a square matrix that its diagonal shows clearly: the minimum (dissimilarity) or maximum of at least 95 %
+    of the rows, but not both.
     """
     if A.ndim == 3:
         found = {kind_evidence(A[:, :, j]) for j in range(A.shape[2])} - {None}
@@ -545,9 +493,8 @@ def _warn_if_other_kind(A: Array, kind: Kind) -> None:
 
 
 def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
-    """Reject a pandas frame whose rows and columns are the same objects in another order.
-
-    With `same_ids`, reject different objects too; 0, 1, 2, ... on one side only are no ids.
+    """Reject a pandas frame whose rows and columns are the same objects in another order, or with `same_ids` different
+    objects; 0, 1, 2, ... on one side only are no ids.
     """
     index, columns = getattr(frame, "index", None), getattr(frame, "columns", None)
     if index is None or columns is None or not hasattr(frame, "iloc") or len(index) != len(columns):

@@ -1,4 +1,4 @@
-"""Estimator checks: scikit-learn's own, and those that scikit-learn cannot run on pairwise input."""
+"""Checks for estimators and measures that extend similis; the package's own estimators pass them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ from similis.base import (
     take_objects,
 )
 
+__all__ = [
+    "check_estimator",
+    "parametrize_with_checks",
+    "check_measure",
+    "estimator_checks",
+    "expected_failures",
+    "make_proximities",
+]
+
 Check = Callable[[Any], None]
 Failures = Callable[[Any], dict[str, str]]
 
@@ -36,25 +45,17 @@ def make_proximities(
 ) -> tuple[Floats, Array, Floats]:
     """Generate a small problem of the kind that an estimator reads.
 
+    Returns training proximities, (n, n), class labels 0, 1, ... (numbers for a regressor), and the proximities of 15
+    new objects to the training objects, (15, n).
+
     Parameters
     ----------
     estimator : estimator, optional
         Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
-    n : int, default=40
-        Number of training objects.
-    n_classes : int, default=3
-        Number of classes.
+    n, n_classes : int, default=40 and 3
+        Numbers of training objects and of classes.
     seed : int, default=0
         Random seed.
-
-    Returns
-    -------
-    S : ndarray of shape (n, n)
-        Training proximities.
-    y : ndarray of shape (n,)
-        Class labels 0, 1, ...; numbers for a regressor.
-    Q : ndarray of shape (15, n)
-        Proximities of 15 new objects to the training objects.
 
     Examples
     --------
@@ -77,47 +78,33 @@ def make_proximities(
 def expected_failures(estimator: Any) -> dict[str, str]:
     """List scikit-learn's checks that cannot pass on pairwise input.
 
+    Gives the reason, by name of the check.
+
     Parameters
     ----------
     estimator : estimator
         Any estimator.
-
-    Returns
-    -------
-    dict of str to str
-        The reason, by name of the check.
-
-    Examples
-    --------
-    >>> from similis import NormalLinear
-    >>> from similis.testing import expected_failures
-    >>> list(expected_failures(NormalLinear()))
-    ['check_decision_proba_consistency']
     """
-    failures = {}
+    names: list[str] = []
     if get_tags(estimator).input_tags.pairwise:
         if hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba"):
-            failures["check_decision_proba_consistency"] = "the check passes a non-square X to a pairwise estimator"
+            names.append("check_decision_proba_consistency")
         if is_clusterer(estimator):
-            failures["check_clustering"] = "the check passes a non-square X to a pairwise estimator"
+            names.append("check_clustering")
         if is_outlier_detector(estimator):
-            reason = "the check passes a non-square X to a pairwise estimator"
-            failures["check_outliers_train"] = failures["check_outliers_fit_predict"] = reason
-    return failures
+            names += ["check_outliers_train", "check_outliers_fit_predict"]
+    return dict.fromkeys(names, "the check passes a non-square X to a pairwise estimator")
 
 
 def estimator_checks(estimator: Any) -> list[Check]:
     """List the checks of this package that apply to an estimator.
 
+    Each takes the unfitted estimator and raises an AssertionError if it fails.
+
     Parameters
     ----------
     estimator : estimator
         A classifier, regressor, outlier detector or transformer that reads proximity matrices.
-
-    Returns
-    -------
-    list of callable
-        Each takes the unfitted estimator and raises an AssertionError if it fails.
 
     Examples
     --------
@@ -153,6 +140,8 @@ def _all_checks(estimator: Any, failures: Failures | None, mark: Any) -> Iterato
 def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None = None) -> None:
     """Run scikit-learn's estimator checks and those of this package.
 
+    Raises an AssertionError if the estimator fails a check; an error inside a check is raised as it is.
+
     Parameters
     ----------
     estimator : estimator
@@ -160,15 +149,6 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
     expected_failed_checks : callable, optional
         Takes the estimator and returns a dict with the reason, by name, for every check that is not run.
         :func:`expected_failures` is added to it.
-
-    Raises
-    ------
-    AssertionError
-        If the estimator fails a check; an error inside a check is raised as it is.
-
-    See Also
-    --------
-    parametrize_with_checks : The same as separate tests of pytest.
 
     Examples
     --------
@@ -190,21 +170,14 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
 def parametrize_with_checks(estimators: Iterable[Any], *, expected_failed_checks: Failures | None = None) -> Any:
     """Parametrize a pytest function with the checks of each estimator.
 
+    The function has the arguments `estimator` and `check`.
+
     Parameters
     ----------
     estimators : iterable of estimators
         Classifiers, regressors and transformers that read proximity matrices.
     expected_failed_checks : callable, optional
         As in :func:`check_estimator`; scikit-learn's checks in it are marked as expected failures.
-
-    Returns
-    -------
-    pytest.mark.parametrize
-        A decorator for a function with the arguments `estimator` and `check`.
-
-    See Also
-    --------
-    check_estimator : All checks in one call.
 
     Examples
     --------
@@ -404,6 +377,9 @@ def check_transform_float32(estimator: Any) -> None:
 def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
     """Check a measure on a collection of objects.
 
+    Raises an AssertionError if blocks, pairs and single calls disagree, values are not finite, a dissimilarity is
+    negative, or a symmetric measure gives an asymmetric matrix.
+
     Parameters
     ----------
     measure : Measure
@@ -412,12 +388,6 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
         At least three objects; the measure is fitted to them.
     y : array-like, optional
         Their labels, for a measure that learns from labels.
-
-    Raises
-    ------
-    AssertionError
-        If blocks, pairs and single calls disagree, values are not finite, a dissimilarity is negative, or a symmetric
-        measure gives an asymmetric matrix.
 
     Examples
     --------
