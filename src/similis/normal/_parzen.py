@@ -1,4 +1,4 @@
-"""Parzen windows on given distances, or between rows. [pekalska2000] sec. 2.2."""
+"""Parzen windows on given distances, or between rows."""
 
 from __future__ import annotations
 
@@ -83,8 +83,10 @@ class WindowLikelihood:
         L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], which lies between the squared distances to the nearest and to the
         mean of the others: the bracket of the search.
         """
-        if not self._n:
-            return float(_overall_bandwidth(self._D, dimension))
+        if not self._n:  # no class has two different objects: all objects as one class
+            u = np.square(self._D[~np.eye(len(self._D), dtype=bool)], dtype=np.float64)
+            mean = u[u > 0].mean() if (u > 0).any() else dimension
+            return float(np.sqrt(mean / dimension))
         degrees = self._n * dimension
         low, high = np.log(self._nearest / degrees), np.log(self._mean / degrees)
 
@@ -116,15 +118,8 @@ def _others(D: Array, codes: Indices, g: Any) -> Any:
     return u
 
 
-def _overall_bandwidth(D: Array, dimension: Any) -> Any:
-    """Bandwidth of all objects as one class, for classes without two different objects."""
-    u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
-    mean = u[u > 0].mean() if (u > 0).any() else dimension
-    return float(np.sqrt(mean / dimension))
-
-
 class Parzen(BayesClassifier):
-    """Classify by Gaussian windows around the training objects.
+    """Classify by Gaussian windows around the training objects ([pekalska2000] sec. 2.2).
 
     The density of class g with n_g training objects is
 
@@ -150,16 +145,10 @@ class Parzen(BayesClassifier):
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
-    bandwidth_ : float
-        h in use.
-    dimension_ : float
-        d in use.
+    bandwidth_, dimension_ : float
+        h and d in use.
     priors_ : ndarray of shape (G,)
         Class probabilities.
-
-    See Also
-    --------
-    similis.MaxSim : The same rule for a similarity that is a window already.
 
     Notes
     -----
@@ -178,10 +167,6 @@ class Parzen(BayesClassifier):
 
     If every object has a copy in its class the likelihood has no maximum, and copies are left out of it. An object far
     from all others keeps finite log-densities.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2.
 
     Examples
     --------

@@ -29,8 +29,8 @@ from similis._drawing.figure import (
 from similis._drawing.svg import color_levels
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import eigen_symmetric, symmetric_part
-from similis.base import Kind, check_labels, check_proximity, quote
-from similis.proximity._diagnosis import class_columns, to_dissimilarities
+from similis.base import Kind, check_labels, check_proximity
+from similis.proximity._diagnosis import class_columns, plain_names, to_dissimilarities
 from similis.proximity._embedding import PseudoEuclidean
 from similis.proximity._smacof import SMACOF
 
@@ -45,11 +45,6 @@ def seriation(D: Array) -> Indices:
     ----------
     D : ndarray of shape (n, n)
         Dissimilarities; NaN counts as the largest.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The order.
     """
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
@@ -139,10 +134,6 @@ class MatrixDisplay(Display):
             Draw with matplotlib at once.
         ax, **options
             Passed to :meth:`plot`.
-
-        Returns
-        -------
-        MatrixDisplay
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
@@ -168,7 +159,6 @@ class MatrixDisplay(Display):
         """Describe the heat map; dark entries are similar. `names` are those of the objects, in the order shown."""
         n = len(self.order)
         order = "class" if len(self.bounds) > 2 else "seriation"
-        side = Axis(-0.5, n - 0.5, reverse=True)
         heat = HeatMap(
             self.values,
             self.limits[0],
@@ -182,7 +172,7 @@ class MatrixDisplay(Display):
         return Figure(
             f"Heat map of {n} by {n} entries, objects ordered by {order}. Use the arrow keys to move in it.",
             Axis(-0.5, n - 0.5),
-            side,
+            Axis(-0.5, n - 0.5, reverse=True),
             [heat, Groups(self.codes, self.class_names)] if self.class_names else [heat],
             kind="heatmap",
             height=None,
@@ -223,10 +213,7 @@ class SpectrumDisplay(Display):
     def from_proximity(cls, S: ArrayLike, *, plot: bool = True, ax: Any = None, **options: Any) -> SpectrumDisplay:
         """Decompose the symmetric part of a similarity matrix and draw its spectrum.
 
-        Parameters
-        ----------
-        S, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`.
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
         """
         A = symmetric_part(check_proximity(S))
         display = cls.from_eigenvalues(eigen_symmetric(A).values[::-1].copy())
@@ -254,17 +241,11 @@ class SpectrumDisplay(Display):
         lines = [Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
         half_shown = f"{_MAX_BARS // 2} largest and {_MAX_BARS // 2} smallest eigenvalues"
         ends = [(1.0, "1"), (float(len(keep)), str(n))] if n > 1 else [(1.0, "1")]
+        title, linear = "eigenvalue (symmetric logarithmic scale)", max(1e-3 * size, 1e-12)
         return Figure(
             f"Spectrum: {n} eigenvalues, {int(negative.sum())} of them negative, and their values after repair.",
             Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
-            Axis(
-                1.15 * low,
-                1.15 * high,
-                "eigenvalue (symmetric logarithmic scale)",
-                "symlog",
-                max(1e-3 * size, 1e-12),
-                n_ticks=6,
-            ),
+            Axis(1.15 * low, 1.15 * high, title, "symlog", linear, n_ticks=6),
             [Rule(0, "y"), bars, *lines],
             kind="spectrum",
             height=400,
@@ -273,14 +254,9 @@ class SpectrumDisplay(Display):
         )
 
     def plot(self, ax: Any = None, *, repairs: tuple[str, ...] = ("clip", "flip", "shift"), **options: Any) -> Self:
-        """Draw the spectrum with matplotlib.
+        """Draw the eigenvalues and all or some `repairs` with matplotlib, see :meth:`MatrixDisplay.plot`.
 
-        Parameters
-        ----------
-        ax, **options
-            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
-        repairs : tuple of str
-            Repairs to show.
+        The options are those of ``Axes.bar``.
         """
         return self._plot(self.describe(repairs), ax, options)
 
@@ -327,12 +303,9 @@ class EmbeddingDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> EmbeddingDisplay:
-        """Embed and draw.
+        """Embed dissimilarities, or the largest similarity minus s, and draw the points.
 
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; similarities enter as the largest one minus s.
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
@@ -350,10 +323,7 @@ class EmbeddingDisplay(Display):
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
-        """Describe the points, one color and symbol per class.
-
-        `tips` are the texts shown for the objects, `ringed` objects to draw a ring around.
-        """
+        """Describe the points, one color and symbol per class, with texts `tips`; objects in `ringed` get a ring."""
         X = np.asarray(self.points, dtype=np.float64)
         n = len(X)
         axes = []
@@ -362,8 +332,7 @@ class EmbeddingDisplay(Display):
             reach = 0.04 * (high - low) or 1.0
             negative = ", negative" if self.signature[k] < 0 else ""
             share = f": {self.shares[k]:.0%} of the spectrum{negative}" if self.shares[k] else ""
-            title = f"axis {k + 1}{share}"
-            axes.append(Axis(low - reach, high + reach, title))
+            axes.append(Axis(low - reach, high + reach, f"axis {k + 1}{share}"))
         points = Points(
             X[:, 0].tolist(),
             X[:, 1].tolist(),
@@ -373,10 +342,10 @@ class EmbeddingDisplay(Display):
             tips=[f"object {i + 1}" for i in range(n)] if tips is None else tips,
             main=True,
         )
-        rings = [] if ringed is None else list(ringed)
         marks: list[Mark] = [points]
-        if rings:
-            marks.append(Points(X[rings, 0].tolist(), X[rings, 1].tolist(), size=8.0, hollow=True, color="ink"))
+        if ringed is not None and len(ringed):
+            rings = X[list(ringed)]
+            marks.append(Points(rings[:, 0].tolist(), rings[:, 1].tolist(), size=8.0, hollow=True, color="ink"))
         return Figure(
             f"Embedding of {n} objects in two dimensions, one color and symbol per class.",
             axes[0],
@@ -415,12 +384,9 @@ class HistogramDisplay(Display):
     def from_proximity(
         cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
     ) -> HistogramDisplay:
-        """Collect the entries and draw their histograms.
+        """Collect the known entries and draw their histograms.
 
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out.
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         _, codes = check_labels(y, len(A), who="HistogramDisplay", min_classes=1)
@@ -430,7 +396,7 @@ class HistogramDisplay(Display):
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, bins: Any = None) -> Figure:
-        """Describe both distributions over the same bins: their number or edges, 10 to 40 by default."""
+        """Describe both distributions over the same `bins`: their number or edges, 10 to 40 by default."""
         everything = np.concatenate([self.within, self.between])
         if bins is None:
             bins = min(40, max(10, len(np.unique(everything))))
@@ -460,14 +426,9 @@ class HistogramDisplay(Display):
         )
 
     def plot(self, ax: Any = None, *, bins: Any = None, **options: Any) -> Self:
-        """Draw both distributions with matplotlib.
+        """Draw both distributions with matplotlib, see :meth:`MatrixDisplay.plot`.
 
-        Parameters
-        ----------
-        ax, **options
-            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
-        bins : int or sequence of float, optional
-            Number of bins or their edges; 10 to 40 by default.
+        `bins` are their number or edges, 10 to 40 by default; the options are those of ``Axes.bar``.
         """
         return self._plot(self.describe(bins), ax, options)
 
@@ -506,27 +467,23 @@ class NormalityDisplay(Display):
     def from_proximity(
         cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
     ) -> NormalityDisplay:
-        """Compute the quantiles and draw them.
+        """Compute the quantiles of dissimilarities, or of the largest similarity minus s, and draw them.
 
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out, and
-            similarities enter as the largest one minus s.
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`; missing entries are left out.
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
-        codes, names = _class_codes(y, len(A), "NormalityDisplay")
+        classes, codes = check_labels(y, len(A), who="NormalityDisplay", min_classes=1)
         D = to_dissimilarities(A, kind)
         share = np.linspace(0.01, 0.99, 41)
-        observed = np.full((len(names), len(share)), np.nan)
-        for g in range(len(names)):
+        observed = np.full((len(classes), len(share)), np.nan)
+        for g in range(len(classes)):
             B = class_columns(D, np.flatnonzero(codes == g))
             B = B[:, np.isfinite(B).sum(axis=0) > 2]
             if B.size:
                 width = np.nanstd(B, axis=0)
                 z = ((B - np.nanmean(B, axis=0)) / np.where(width > 0, width, np.inf)).ravel()
                 observed[g] = np.quantile(z[np.isfinite(z)], share)
-        display = cls(normal=ndtri(share), observed=observed, class_names=names)
+        display = cls(normal=ndtri(share), observed=observed, class_names=plain_names(classes))
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self) -> Figure:
@@ -552,9 +509,9 @@ class NormalityDisplay(Display):
 
 def _color_limits(A: Array) -> tuple[float, float]:
     """Values at which colors begin and end: the 1st and 99th percentile of the entries off the diagonal."""
-    known = A[~np.eye(len(A), dtype=bool) & np.isfinite(A)]
-    if not known.size:
-        known = A[np.isfinite(A)]
+    finite = np.isfinite(A)
+    known = A[~np.eye(len(A), dtype=bool) & finite]
+    known = known if known.size else A[finite]
     if not known.size:
         return 0.0, 1.0
     low, high = (float(v) for v in np.quantile(known, [0.01, 0.99]))
@@ -566,12 +523,12 @@ def _color_limits(A: Array) -> tuple[float, float]:
     return 0.0 if abs(low) < tiny else low, 0.0 if abs(high) < tiny else high
 
 
-def _class_codes(y: Any, n: int, who: str = "fit") -> tuple[Indices, list[str]]:
+def _class_codes(y: Any, n: int) -> tuple[Indices, list[str]]:
     """Validate labels; return class codes and names, zeros and no names without labels."""
-    if y is None and who == "fit":
+    if y is None:
         return np.zeros(n, np.intp), []
-    classes, codes = check_labels(y, n, who=who, min_classes=1)
-    return codes, [quote(c).strip("'") for c in classes]
+    classes, codes = check_labels(y, n, min_classes=1)
+    return codes, plain_names(classes)
 
 
 def _class_keys(names: Sequence[str], counts: Sequence[int] | None = None) -> list[Key]:

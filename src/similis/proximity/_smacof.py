@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.isotonic import isotonic_regression
 
+from similis._utils.arrays import Array, Floats
 from similis.base import at_least, between, choice, fitted_reals
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToFeatures
+from similis.proximity._convert import symmetrize
 from similis.proximity._embedding import PseudoEuclidean
-
-__all__ = ["SMACOF"]
-
-Floats = NDArray[np.float64]
 
 
 class SMACOF(ToFeatures):
     """Place objects so that their distances are close to the known dissimilarities; pairs may be missing.
 
     Minimizes the stress, the sum over the known pairs of (t_ij - |x_i - x_j|)^2, where t_ij is the dissimilarity or,
-    for "ordinal", a function of it that is chosen with the map and never decreases.
+    for "ordinal", a non-decreasing function of it that is chosen with the map.
 
     Parameters
     ----------
@@ -47,10 +44,6 @@ class SMACOF(ToFeatures):
         Its value at the start and after each iteration; it never increases.
     n_iter_ : int
         Number of iterations.
-
-    See Also
-    --------
-    PseudoEuclidean : exact coordinates in a space with negative axes, and classical scaling; needs all pairs.
 
     Notes
     -----
@@ -101,9 +94,8 @@ class SMACOF(ToFeatures):
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        D = np.array(S, dtype=np.float64)
-        D = np.where(np.isnan(D), D.T, np.where(np.isnan(D.T), D, (D + D.T) / 2))
+    def learn(self, S: Array, y: Any) -> None:
+        D = symmetrize(np.array(S, dtype=np.float64))
         np.fill_diagonal(D, 0)
         n, known = len(D), ~np.isnan(D)
         paths = shortest_path(csgraph_from_dense(D, null_value=-1))  # by default zero would be no edge
@@ -141,7 +133,7 @@ class SMACOF(ToFeatures):
         order = np.argsort(D[pairs], kind="stable") if self.method == "ordinal" else np.zeros(0, np.intp)
         self._known_order, self._targets = D[pairs][order], target[pairs][order]
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         X, known = self.embedding_, ~np.isnan(Q)
         if not known.any(axis=1).all():
             i = int(np.argmin(known.any(axis=1)))
