@@ -71,10 +71,9 @@ class ClassRows:
 class ShrunkCovariance(FittedArrays):
     """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1]; T = diag(C) or (tr C / p) I.
 
-    With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the eigenvectors of A'A that have
-    positive eigenvalues l are U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m. A column in which W is constant (T
-    = 0) gets the variance `fallback`, uncorrelated with the others. ``decompose=False`` leaves the eigenvectors to the
-    methods that need them.
+    With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2). The eigenvectors of A'A with eigenvalues
+    l > 0 are U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m; `decompose` computes them at once. A column in which
+    W is constant (T = 0) gets the variance `fallback`, uncorrelated with the others.
     """
 
     fitted_arrays = {

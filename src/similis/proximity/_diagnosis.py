@@ -137,8 +137,7 @@ class Advice:
     paper: str = ""
 
     def __str__(self) -> str:
-        source = f" {self.paper}" if self.paper else ""
-        return f"{self.text} ({self.reason}).{source}"
+        return f"{self.text} ({self.reason}). {self.paper}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -191,12 +191,6 @@ class SpectrumDisplay(Display):
         Descending.
     repaired : dict of str to ndarray of shape (n,)
         Eigenvalues after each repair, in the same order of eigenvectors.
-
-    Examples
-    --------
-    >>> from similis.proximity import SpectrumDisplay
-    >>> SpectrumDisplay.from_proximity([[0.0, 1.0], [1.0, 0.0]], plot=False).repaired["flip"]
-    array([1., 1.])
     """
 
     eigenvalues: Array
@@ -277,13 +271,6 @@ class EmbeddingDisplay(Display):
         Class of each object.
     class_names : list of str
         Names of the classes; empty without labels.
-
-    Examples
-    --------
-    >>> from similis.proximity import EmbeddingDisplay
-    >>> D = [[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]
-    >>> EmbeddingDisplay.from_proximity(D, kind="dissimilarity", plot=False).points.shape
-    (3, 2)
     """
 
     points: Array
@@ -367,13 +354,6 @@ class HistogramDisplay(Display):
         The known off-diagonal entries.
     kind : {"similarity", "dissimilarity"}
         Kind of the entries.
-
-    Examples
-    --------
-    >>> from similis.proximity import HistogramDisplay
-    >>> S = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.3], [0.1, 0.3, 1.0]]
-    >>> HistogramDisplay.from_proximity(S, [0, 0, 1], plot=False).within
-    array([0.8, 0.8])
     """
 
     within: Array
@@ -448,15 +428,6 @@ class NormalityDisplay(Display):
         Quantiles of each class; NaN for a class of fewer than three objects.
     class_names : list of str
         Names of the classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import NormalityDisplay
-    >>> x = np.arange(12.0)
-    >>> D = np.abs(x[:, None] - x)
-    >>> NormalityDisplay.from_proximity(D, np.arange(12) % 2, kind="dissimilarity", plot=False).observed.shape
-    (2, 41)
     """
 
     normal: Array

@@ -7,7 +7,7 @@ the rounding errors are evaluated again in double precision, so that the p-value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from html import escape
 from math import lgamma, log
 from typing import Any, Literal
@@ -183,19 +183,9 @@ def permanova(
         blocks = _covariate_blocks(covariates, len(A))
         blocks["groups"] = np.eye(len(classes))[codes]
         terms, remarks = _several_terms(A, codes, blocks, permutations, strata, sums, rng)
-    tested = terms[-3]
-    return PermutationTest(
-        "PERMANOVA",
-        "pseudo-F",
-        float(tested.statistic),  # type: ignore[arg-type]
-        float(tested.p_value),  # type: ignore[arg-type]
-        permutations,
-        len(A),
-        len(classes),
-        r2=tested.r2,
-        terms=terms,
-        remarks=remarks,
-    )
+    _, _, _, r2, F, p = astuple(terms[-3])
+    counts = permutations, len(A), len(classes)
+    return PermutationTest("PERMANOVA", "pseudo-F", F, p, *counts, r2=r2, terms=terms, remarks=remarks)
 
 
 @validated_function(_PARAMS)
@@ -213,14 +203,6 @@ def anosim(
     -----
     R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]. R is 1 if all
     dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import anosim
-    >>> x = np.r_[np.arange(5.0), 20 + np.arange(5.0)]
-    >>> float(anosim(abs(x[:, None] - x), ["a"] * 5 + ["b"] * 5, random_state=0).statistic)
-    1.0
     """
     A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
     ranks, known = map(symmetric_part, _known_entries(_rank(A)))
@@ -268,15 +250,6 @@ def permdisp(
     The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
     [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
     positive and b in the negative subspace, each with its own center.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import permdisp
-    >>> x = np.r_[np.arange(10.0), 5 * np.arange(10.0)]
-    >>> found = permdisp(abs(x[:, None] - x), ["a"] * 10 + ["b"] * 10, random_state=0)
-    >>> {name: round(value, 2) for name, value in found.dispersions.items()}
-    {'a': 2.5, 'b': 12.5}
     """
     A, classes, codes = _check_groups(D, y, "permdisp")
     n, n_groups = len(A), len(classes)
@@ -293,25 +266,13 @@ def permdisp(
     total = np.full(len(perms), np.sum(residuals**2))
     total[0] += between[0]
     F = _f_ratio(between, total - between, n_groups - 1, n - n_groups)
-    return PermutationTest(
-        "PERMDISP",
-        "F",
-        float(F[0]),
-        _p_value(F),
-        permutations,
-        n,
-        n_groups,
-        dispersions={str(name): float(value) for name, value in zip(classes, means, strict=True)},
-        remarks=remarks,
-    )
+    widths = {str(name): float(value) for name, value in zip(classes, means, strict=True)}
+    counts = permutations, n, n_groups
+    return PermutationTest("PERMDISP", "F", float(F[0]), _p_value(F), *counts, dispersions=widths, remarks=remarks)
 
 
 @validated_function(
-    {
-        **_PARAMS,
-        "method": [choice("pearson", "spearman")],
-        "alternative": [choice("two-sided", "greater", "less")],
-    }
+    {**_PARAMS, "method": [choice("pearson", "spearman")], "alternative": [choice("two-sided", "greater", "less")]}
 )
 def mantel(
     A: ArrayLike,
@@ -339,7 +300,7 @@ def mantel(
 
     Notes
     -----
-    The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
+    The test of [mantel1967]. The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
 
     Examples
     --------
@@ -363,10 +324,8 @@ def mantel(
     r = correlate(first, second, orders, symmetric)
     if np.isnan(r[0]):
         raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
-    sides = {"two-sided": np.abs(r), "greater": r, "less": -r}
-    return PermutationTest(
-        "Mantel test", "r", float(r[0]), _p_value(sides[alternative]), permutations, n, remarks=remarks
-    )
+    p = _p_value({"two-sided": np.abs(r), "greater": r, "less": -r}[alternative])
+    return PermutationTest("Mantel test", "r", float(r[0]), p, permutations, n, remarks=remarks)
 
 
 def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_missing: bool = False) -> Floats:
@@ -688,10 +647,7 @@ def _whole_blocks(codes: Indices, strata: Any) -> Indices | None:
 
 
 def _permuted(values: Codes, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
-    """Return the values in observed order, then in random orders, within blocks if given, and remarks.
-
-    A remark gives the number of different arrangements of the values where it bounds the p-value.
-    """
+    """Return the values in observed order, then in random orders, within blocks if given, and remarks about them."""
     n = len(values)
     blocks = _block_codes(strata, n)
     members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
@@ -778,10 +734,9 @@ def _distances_to_centers(A2: Floats, codes: Indices, center: str) -> Floats:
 
 
 def _squares_to_median(X: Floats) -> Floats:
-    """Return the squared distances of the rows of X to their spatial median, by Weiszfeld's iteration.
+    """Return the squared distances of the rows of X to their spatial median w'X, by Weiszfeld's iteration.
 
-    The median is a weighted mean w'X of the rows: in terms of the centered Gram matrix K the squared distances are
-    k_ii - 2 (K w)_i + w'K w.
+    With the centered Gram matrix K they are k_ii - 2 (K w)_i + w'K w.
     """
     X = X - X.mean(axis=0)
     K = X @ X.T

@@ -32,7 +32,7 @@ def choose_prototypes(
 
 
 def forward_selection(D: Array, k: int, codes: Indices) -> Indices:
-    """Add prototypes one at a time, each minimizing the number of errors of the nearest-prototype rule (leave-one-out).
+    """Add prototypes one at a time, each with the fewest leave-one-out errors of the nearest-prototype rule.
 
     Ties are decided by the number of objects without a prototype of their class, the sum of distances, the lower index.
     """

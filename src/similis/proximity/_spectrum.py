@@ -37,7 +37,7 @@ class _Spectrum(ToRows):
 
     @property
     def eigenvectors_(self) -> Array:
-        """The eigenvectors, as columns in the order of ``eigenvalues_``."""
+        """Eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
     def _eigen(self) -> EigenSystem:
@@ -48,10 +48,10 @@ class _Spectrum(ToRows):
         return EigenSystem(self._values, self._vectors)
 
     def _decompose_if_needed(self, S: Array, *, beyond: int = -1, k: int | None = None) -> tuple[Array, bool]:
-        """Return the symmetric part of S, and True if the spectrum needs no change.
+        """Return the symmetric part of S, and True if the spectrum needs no change and is not computed.
 
-        S is decomposed only if a Cholesky factorization does not prove every eigenvalue to be above `beyond` times the
-        rounding error, or if k eigenvalues are to be selected; otherwise ``eigenvalues_`` are computed on demand.
+        This is so if k is None or n, and a Cholesky factorization proves all eigenvalues above `beyond` rounding
+        errors.
         """
         A = take_symmetric_part(S, self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue

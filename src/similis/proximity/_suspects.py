@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from similis import _kernels
@@ -358,18 +359,11 @@ def _neighbors(R: Floats, T: Floats | None, width: int) -> NDArray[np.int64]:
     """Return the nearest objects by R; with T by the larger of two ranks, that of R and that of the entry itself."""
     score = R
     if T is not None:
-        a, b = _ranks(R), _ranks(np.where(np.isnan(T), np.inf, T))
+        a, b = (rankdata(A, method="ordinal", axis=1) for A in (R, np.where(np.isnan(T), np.inf, T)))
         score = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
         np.fill_diagonal(score, np.inf)
     order = np.argsort(score, axis=1, kind="stable")
     return np.ascontiguousarray(order[:, :width])
-
-
-def _ranks(A: Floats) -> Floats:
-    order = np.argsort(A, axis=1, kind="stable")
-    ranks = np.empty(A.shape)
-    np.put_along_axis(ranks, order, np.arange(A.shape[1], dtype=float)[None], axis=1)
-    return ranks
 
 
 def _expectations(T: Floats, N: NDArray[np.int64], additive: bool) -> tuple[Floats, Floats]:
