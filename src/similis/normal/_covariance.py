@@ -35,8 +35,9 @@ class ShrinkageParams(BayesClassifier):
 
 
 class ClassRows:
-    """Training rows as features: class `means` (G, p) and deviations `W` (n, p) from them, `center` and variance
-    `total` of all rows, for the p columns `varying` that are not constant. W is exactly zero where a class is constant.
+    """Training rows as features: class `means` and deviations `W` from them, `center` and variance `total` of all rows.
+
+    They refer to the p columns `varying` that are not constant. W, (n, p), is exactly zero where a class is constant.
     """
 
     def __init__(self, S: Array, codes: Indices) -> None:

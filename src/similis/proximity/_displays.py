@@ -255,9 +255,37 @@ class SpectrumDisplay(Display):
         return self._plot(self.describe(repairs), ax, options)
 
 
+class _PairsDisplay(Display):
+    """Picture of all pairs of objects, whose classes may be known."""
+
+    @classmethod
+    def from_proximity(
+        cls,
+        S: ArrayLike,
+        y: Any = None,
+        *,
+        kind: Kind = "similarity",
+        plot: bool = True,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Compute the numbers of the picture and draw it; missing entries are left out.
+
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
+        """
+        display = cls._from_checked(check_proximity(S, kind=kind, allow_missing=True), y, kind)
+        return display.plot(ax=ax, **options) if plot else display
+
+    @classmethod
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
+        raise NotImplementedError
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class EmbeddingDisplay(Display):
+class EmbeddingDisplay(_PairsDisplay):
     """Objects on the two largest axes of the pseudo-Euclidean embedding; where pairs are missing, placed by SMACOF.
+
+    Similarities enter as the largest one minus s.
 
     Parameters
     ----------
@@ -280,21 +308,7 @@ class EmbeddingDisplay(Display):
     class_names: list[str]
 
     @classmethod
-    def from_proximity(
-        cls,
-        S: ArrayLike,
-        y: Any = None,
-        *,
-        kind: Kind = "similarity",
-        plot: bool = True,
-        ax: Any = None,
-        **options: Any,
-    ) -> EmbeddingDisplay:
-        """Embed dissimilarities, or the largest similarity minus s, and draw the points.
-
-        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
         D = to_dissimilarities(A, kind)
         if np.isnan(D).any():
             X = SMACOF(max_iter=100, tol=1e-6).fit(D).embedding_
@@ -306,8 +320,7 @@ class EmbeddingDisplay(Display):
             shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
             signature = np.append(model.signature_, [1, 1])[:2]
         codes, names = _class_codes(y, len(A))
-        display = cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
         """Describe the points, one color and symbol per class, with texts `tips`; objects in `ringed` get a ring."""
@@ -345,7 +358,7 @@ class EmbeddingDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HistogramDisplay(Display):
+class HistogramDisplay(_PairsDisplay):
     """Distribution of the proximities within classes and between classes.
 
     Parameters
@@ -361,19 +374,11 @@ class HistogramDisplay(Display):
     kind: Kind
 
     @classmethod
-    def from_proximity(
-        cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
-    ) -> HistogramDisplay:
-        """Collect the known entries and draw their histograms.
-
-        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
         _, codes = check_labels(y, len(A), who="HistogramDisplay", min_classes=1)
         same = codes[:, None] == codes[None, :]
         off = ~np.eye(len(A), dtype=bool) & ~np.isnan(A)
-        display = cls(within=A[same & off], between=A[~same & off], kind=kind)
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(within=A[same & off], between=A[~same & off], kind=kind)
 
     def describe(self, bins: Any = None) -> Figure:
         """Describe both distributions over the same `bins`: their number or edges, 10 to 40 by default."""
@@ -414,11 +419,12 @@ class HistogramDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NormalityDisplay(Display):
+class NormalityDisplay(_PairsDisplay):
     """Q-Q plot of the columns of each class against the normal distribution.
 
-    The dissimilarities of a class to one object, a column, are standardized; the quantiles of all columns together are
-    on the diagonal if the columns are normal, as those of sums of many variables nearly are ([pekalska2000] sec. 2.1).
+    The dissimilarities of a class to one object (the largest similarity minus s), a column, are standardized; the
+    quantiles of all columns together are on the diagonal if the columns are normal, as those of sums of many variables
+    nearly are ([pekalska2000] sec. 2.1).
 
     Parameters
     ----------
@@ -435,14 +441,7 @@ class NormalityDisplay(Display):
     class_names: list[str]
 
     @classmethod
-    def from_proximity(
-        cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
-    ) -> NormalityDisplay:
-        """Compute the quantiles of dissimilarities, or of the largest similarity minus s, and draw them.
-
-        The parameters are those of :meth:`MatrixDisplay.from_proximity`; missing entries are left out.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
         classes, codes = check_labels(y, len(A), who="NormalityDisplay", min_classes=1)
         D = to_dissimilarities(A, kind)
         share = np.linspace(0.01, 0.99, 41)
@@ -454,8 +453,7 @@ class NormalityDisplay(Display):
                 width = np.nanstd(B, axis=0)
                 z = ((B - np.nanmean(B, axis=0)) / np.where(width > 0, width, np.inf)).ravel()
                 observed[g] = np.quantile(z[np.isfinite(z)], share)
-        display = cls(normal=ndtri(share), observed=observed, class_names=plain_names(classes))
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(normal=ndtri(share), observed=observed, class_names=plain_names(classes))
 
     def describe(self) -> Figure:
         """Describe the quantiles, one line per class, and the diagonal."""

@@ -107,8 +107,7 @@ class PseudoEuclidean(ToFeatures):
 
 
 class Whiten(ToFeatures):
-    """Decorrelate and rescale the columns of a proximity matrix; with a linear SVM it is SVC-D2 of [pekalska2000] sec.
-    2.2.
+    """Decorrelate and rescale the columns of a proximity matrix; with a linear SVM it is SVC-D2 of [pekalska2000].
 
     With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products of
     the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum.

@@ -47,14 +47,11 @@ class SMACOF(ToFeatures):
 
     Notes
     -----
-    The iteration starts from classical scaling, with the shortest path over known pairs for a missing one, and ends in
-    a local minimum. The two directions of a pair are averaged, or the known one is used. A new row is placed by the
-    same iteration with the training objects fixed, from the position of the nearest one; ``fit_transform`` places
-    training rows in this way too, which leaves them where they are up to the tolerance.
-
-    References
-    ----------
-    I. Borg and P. J. F. Groenen. Modern Multidimensional Scaling. Springer, 2005. Chapters 8 and 9.
+    The iteration (Borg and Groenen, Modern Multidimensional Scaling, 2005, ch. 8 and 9) starts from classical scaling,
+    with the shortest path over known pairs for a missing one, and ends in a local minimum. The two directions of a pair
+    are averaged, or the known one is used. A new row is placed by the same iteration with the training objects fixed,
+    from the position of the nearest one; ``fit_transform`` places training rows in this way too, which leaves them
+    where they are up to the tolerance.
 
     Examples
     --------
