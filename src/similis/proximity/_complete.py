@@ -307,12 +307,19 @@ class CompleteKernel(ToRows):
         return self._merge(S, self.kernel_)
 
     def transform_rows(self, Q: Array) -> Array:
-        guess, S = None, Q
+        S, guess = Q, np.zeros(Q.shape)
         if self.method in AUXILIARY:
             check_stack_width(Q, 1 + self._n_auxiliary, self)
-            S = np.ascontiguousarray(Q[:, :, 0])
-            guess = self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
-        return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
+            S, guess = np.ascontiguousarray(Q[:, :, 0]), self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
+        factor, known, filled = KernelFactor(self._R), ~np.isnan(S), guess.copy()
+        patterns, which = np.unique(known, axis=0, return_inverse=True)
+        for k, pattern in enumerate(patterns):
+            if self.keep_known and pattern.all():
+                continue  # nothing to fill in
+            rows = np.flatnonzero(which.ravel() == k)
+            rest = np.where(pattern, S[rows].astype(np.float64) - guess[rows], 0.0)
+            filled[rows] += factor.fill(pattern, rest, self.mu_ / 2)
+        return self._merge(S, filled)
 
     def learn(self, S: Array, y: Any) -> Array:
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
@@ -406,18 +413,6 @@ class CompleteKernel(ToRows):
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
         return (np.where(np.isnan(S), filled, S) if self.keep_known else filled).astype(S.dtype)
-
-    def _complete_rows(self, S: Floats, guess: Floats | None) -> Floats:
-        factor, known = KernelFactor(self._R), ~np.isnan(S)
-        base = np.zeros_like(S) if guess is None else guess
-        out = base.copy()
-        patterns, which = np.unique(known, axis=0, return_inverse=True)
-        for k, pattern in enumerate(patterns):
-            if self.keep_known and pattern.all():
-                continue  # nothing to fill in
-            rows = np.flatnonzero(which.ravel() == k)
-            out[rows] += factor.fill(pattern, np.where(pattern, S[rows] - base[rows], 0.0), self.mu_ / 2)
-        return out
 
     def _from_auxiliary(self, others: Floats) -> Floats:
         """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
