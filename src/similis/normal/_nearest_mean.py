@@ -27,10 +27,6 @@ class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     spread_ : ndarray of shape (G,)
         1/2 mean of d(i, j)^2 within each class: the mean squared distance to the class mean.
 
-    See Also
-    --------
-    similis.NearestCentroid : the nearest class medoid, an object.
-
     Notes
     -----
     [pekalska2000] sec. 2 leaves classifiers in the embedding space to future work. Equal to the embedding's for a

@@ -146,18 +146,17 @@ class Parzen(BayesClassifier):
 
     Notes
     -----
-    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
-    choice of h depends on it, and there it gives windows that are too wide: on the paper's crabs 62 % errors, where
-    20.8 % are printed. d = n, the dimension of the space in which the paper places its objects, agrees with all 14
-    printed errors that can be repeated, and it is known from the matrix alone.
+    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h), which gives windows that are too wide: on the
+    paper's crabs 62 % errors, where 20.8 % are printed. d = n, the dimension of the space in which the paper places its
+    objects, agrees with all 14 printed errors that can be repeated.
 
     As d grows h shrinks, and the rule tends to that of the nearest neighbor. With d = n most probabilities are
     therefore near 0 or 1. For probabilities set the dimension of the objects if it is known, or calibrate them
     (:class:`sklearn.calibration.CalibratedClassifierCV`).
 
     With ``dimension=None`` and given dissimilarities d = 2s, where s is the shape of a gamma distribution of the
-    squared distances within classes, each class with its scale. It fits distances of nearly spherical classes; for
-    classes that are long in one direction it is too small, and the windows are too wide.
+    squared distances within classes, each class with its scale. For classes that are long in one direction it is too
+    small, and the windows are too wide.
 
     If every object has a copy in its class the likelihood has no maximum, and copies are left out of it. An object far
     from all others keeps finite log-densities.

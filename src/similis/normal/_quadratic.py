@@ -28,10 +28,8 @@ class NormalQuadratic(ShrinkageParams):
         r; smaller values than for :class:`NormalLinear` are best.
     shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
-    priors, costs
+    priors, costs, shrinkage
         As in :class:`NormalLinear`.
-    shrinkage
-        Former name of `shrinkage_target`, deprecated as in :class:`NormalLinear`.
 
     Attributes
     ----------

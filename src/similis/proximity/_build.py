@@ -94,9 +94,9 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
 class CombineMatrices(Elementwise):
     """Turn a stack of several proximity matrices (:func:`make_stack`) into one: one of them, or their normalized mean.
 
-    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates.
-    Similarities and dissimilarities may be mixed: the minority in `kind` is converted first, d to 1 - d / d_max, and s
-    to s_max - s.
+    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates
+    (:class:`similis.SimMKL` learns weights). Similarities and dissimilarities may be mixed: the minority in `kind` is
+    converted first, d to 1 - d / d_max, and s to s_max - s.
 
     Parameters
     ----------
@@ -112,10 +112,6 @@ class CombineMatrices(Elementwise):
     ----------
     factors_, offsets_ : ndarray of shape (q,)
         Each matrix becomes factor * values + offset; converted ones are at least 0.
-
-    See Also
-    --------
-    SimMKL : learned weights instead of equal ones.
 
     Notes
     -----

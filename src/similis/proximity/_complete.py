@@ -204,7 +204,8 @@ class CompleteKernel(ToRows):
 
     The defaults suit similarities of any kind with scattered missing entries: a matrix of small nuclear norm is fitted
     to the known entries and fills in the others. If whole objects were not measured, pass a stack of the matrix and an
-    auxiliary kernel (:func:`similis.make_stack`) and choose ``method="em"``.
+    auxiliary kernel (:func:`similis.make_stack`) and choose ``method="em"``. :class:`similis.SimilarityKNN` uses known
+    entries only and needs no completion.
 
     Parameters
     ----------
@@ -238,10 +239,6 @@ class CompleteKernel(ToRows):
         Weight of the nuclear norm; 0 for the other methods.
     n_missing_, n_iter_ : int
         Numbers of missing entries of the training matrix, and of steps; 0 for a closed form.
-
-    See Also
-    --------
-    similis.SimilarityKNN : uses known entries only and needs no completion.
 
     Notes
     -----

@@ -210,15 +210,13 @@ def _reciprocal(D: Array) -> Array:
 def symmetrize(S: ArrayLike) -> Array:
     """Average a matrix with its transpose, before any splitting: (S + S') / 2, a new array.
 
+    :class:`Symmetrize` is the transformer for a pipeline, where the reverse direction of new rows is missing.
+
     Parameters
     ----------
     S : array-like of shape (n, n)
         Similarities or dissimilarities. NaN marks a missing entry: a pair known in one direction gets the value of that
         direction.
-
-    See Also
-    --------
-    Symmetrize : transformer for a pipeline, where the reverse direction of new rows is missing.
 
     Examples
     --------

@@ -45,10 +45,9 @@ class PseudoEuclidean(ToFeatures):
 
     Notes
     -----
-    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row;
-    without sign(l) the negative axes would be mirrored. A non-zero diagonal of D causes a
-    :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j, j)^2) / 2 is reproduced. If all
-    objects coincide, the result is one axis with all objects at its origin.
+    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row. A
+    non-zero diagonal of D causes a :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j,
+    j)^2) / 2 is reproduced. If all objects coincide, the result is one axis with all objects at its origin.
 
     Examples
     --------

@@ -91,9 +91,7 @@ class PermutationTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as numbers, strings, lists and dictionaries, ready for JSON; NaN becomes None."""
-        record = asdict(self)
-        record["p_value"] = None if np.isnan(self.p_value) else self.p_value
-        return record
+        return asdict(self) | {"p_value": None if np.isnan(self.p_value) else self.p_value}
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         yield self.statistic_name, f"{self.statistic:.4g}"

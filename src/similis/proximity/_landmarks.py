@@ -74,8 +74,9 @@ class Landmarks(ToFeatures):
     """Coordinates from the similarities to a few landmarks (Nystrom method), for a linear classifier.
 
     With W the similarities among the landmarks, W = U diag(l) U', and s the similarities of an object to them, the
-    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix, and
-    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact.
+    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix of [chen2010] sec. 2.1, and
+    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact. If no eigenvalue is left, the
+    result is one column of zeros.
 
     Parameters
     ----------
@@ -100,11 +101,6 @@ class Landmarks(ToFeatures):
         |l|^(-1/2) U', without eigenvalues that are zero up to rounding.
     asymmetry_ : float
         ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
-
-    Notes
-    -----
-    For a positive semi-definite W this is the Nystrom approximation of a kernel; |l| and the sign extend it to the
-    repaired spectra of [chen2010] sec. 2.1. If no eigenvalue is left, the result is one column of zeros.
 
     Examples
     --------

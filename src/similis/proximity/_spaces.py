@@ -26,10 +26,6 @@ class SimilarityFeatures(ToRows):
     pairwise, so that cross-validation removes held-out objects from the columns too; any classifier of feature vectors
     may follow.
 
-    See Also
-    --------
-    DissimilaritySpace, RowRBF
-
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -71,10 +67,6 @@ class DissimilaritySpace(ToRows):
     prototype_indices_, columns_ : ndarray of int
         Training objects that are prototypes, in the order of the output columns: the columns of a new row that are
         used.
-
-    See Also
-    --------
-    SimilarityFeatures, Landmarks
 
     Examples
     --------

@@ -189,10 +189,6 @@ class SpectrumFlip(_Projection):
     eigenvalues_, eigenvectors_, n_components_, projection_, asymmetry_
         As in :class:`SpectrumClip`.
 
-    See Also
-    --------
-    Whiten : coordinates whose inner products are the flipped matrix.
-
     Notes
     -----
     An eigenvalue within rounding of zero counts as zero, and sign(0) = 0, so that a new row loses its part in the null
@@ -238,9 +234,9 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
-    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it
-    rather than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
+    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip (30
+    % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it rather
+    than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
 
     Examples
     --------

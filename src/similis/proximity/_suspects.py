@@ -101,20 +101,17 @@ class Suspects:
 def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0) -> Suspects:
     """Find pairs whose value is inconsistent with the rest of the matrix, which is not changed.
 
-    Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value differs from the
-    value predicted from the neighbors of its two objects by far more than is usual in this matrix, and if the triangles
-    over it agree with the predicted value. A pair whose value lies far outside the range of all others is suspicious
-    whatever the triangles are.
+    Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value is far from the
+    one predicted from the neighbors of its two objects, compared with what is usual in this matrix, and if the
+    triangles over it agree with the predicted value; or if its value lies far outside the range of all others.
 
     Parameters
     ----------
     S : array-like of shape (n, n)
         Proximities; NaN is a missing entry and is not checked. For an asymmetric matrix the mean of both directions is
         checked.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of the proximities.
-    ids : sequence of n names, optional
-        Names of the objects, used in the result.
+    kind, ids
+        As in :func:`diagnose`.
     random_state : int, RandomState instance or None, default=0
         Random seed of the samples: 256 columns, and 3,000 objects of larger matrices.
 
@@ -302,8 +299,8 @@ def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, wi
 def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
     """Return True where the triangle differences x agree with the expected value rather than with the value t.
 
-    This is the case if x is typical of the expected value, or larger than usual for a pair as short as t (smaller for a
-    pair as long as t), or nearer, by ratio, to the median at the expected value.
+    They do if x is typical of the expected value, or larger than usual for a pair as short as t (smaller for one as
+    long as t), or nearer, by ratio, to the median at the expected value.
     """
     knots, curves = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
     low_e, usual_e, high_e = _evaluate_curves(knots, curves, expected)
