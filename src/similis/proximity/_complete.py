@@ -43,7 +43,7 @@ from similis.solvers import (
 AUXILIARY = ("em", "frobenius", "wishart")  # methods that use an auxiliary kernel
 _NOISE = 0.05  # mu="auto" as a fraction of the largest eigenvalue
 
-_CONSTRAINTS: dict[str, list[Any]] = {
+CONSTRAINTS: dict[str, list[Any]] = {
     "method": [choice(*AUXILIARY, "nuclear", "psd")],
     "psd": ["boolean"],
     "mu": [choice("auto"), between(0, None, "left")],
@@ -56,7 +56,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 _MATRIX = ["array-like", "sparse matrix"]  # sparse matrices are rejected later, with a clearer message
 
 
-@validated_function({"K_partial": _MATRIX, "K_aux": [*_MATRIX, None], **_CONSTRAINTS})
+@validated_function({"K_partial": _MATRIX, "K_aux": [*_MATRIX, None], **CONSTRAINTS})
 def complete_kernel(
     K_partial: ArrayLike,
     K_aux: Any = None,
@@ -265,11 +265,7 @@ class CompleteKernel(ToRows):
     }
 
     allow_missing = True
-    _parameter_constraints = {
-        **_CONSTRAINTS,
-        "keep_known": ["boolean"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
+    _parameter_constraints = {**CONSTRAINTS, "keep_known": ["boolean"], "kind": [choice("similarity", "dissimilarity")]}
 
     def __init__(
         self,

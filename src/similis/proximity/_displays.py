@@ -269,7 +269,7 @@ class _PairsDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Compute the numbers of the picture and draw it; missing entries are left out.
+        """Compute the numbers of the picture and draw it.
 
         The parameters are those of :meth:`MatrixDisplay.from_proximity`.
         """
@@ -323,7 +323,10 @@ class EmbeddingDisplay(_PairsDisplay):
         return cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
-        """Describe the points, one color and symbol per class, with texts `tips`; objects in `ringed` get a ring."""
+        """Describe the points, one color and symbol per class.
+
+        `tips` are the texts shown for the objects, `ringed` objects to draw a ring around.
+        """
         X = np.asarray(self.points, dtype=np.float64)
         n = len(X)
         axes = []
@@ -422,9 +425,9 @@ class HistogramDisplay(_PairsDisplay):
 class NormalityDisplay(_PairsDisplay):
     """Q-Q plot of the columns of each class against the normal distribution.
 
-    The dissimilarities of a class to one object (the largest similarity minus s), a column, are standardized; the
-    quantiles of all columns together are on the diagonal if the columns are normal, as those of sums of many variables
-    nearly are ([pekalska2000] sec. 2.1).
+    A column, the known dissimilarities of a class to one object (or the largest similarity minus s), is standardized.
+    The quantiles of all columns together are on the diagonal if the columns are normal, as those of sums of many
+    variables nearly are ([pekalska2000] sec. 2.1).
 
     Parameters
     ----------
