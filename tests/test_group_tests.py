@@ -208,7 +208,7 @@ def test_permdisp_equals_analysis_of_variance_of_distances(center):
 
 def test_permdisp_subtracts_the_negative_subspace():
     D = curved()
-    G = module._gower(D**2)
+    G = module.gower(D**2)
     values, U = np.linalg.eigh(G)
     z2 = np.zeros(30)
     for g in "abc":

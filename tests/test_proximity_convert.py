@@ -214,8 +214,9 @@ class TestUnitDiagonal:
         assert len(str(caught.value)) < 300
         with pytest.raises(ProximityError, match="one number per row, 1"):
             step.transform([[1.0, 1.0]], self_similarity=[1.0, 2.0])
-        with pytest.raises(ProximityError, match=r"not negative.*position 0"):
-            step.transform([[1.0, 1.0]], self_similarity=[-1.0])
+        for negative in (-1.0, [-1.0]):
+            with pytest.raises(ProximityError, match=r"not negative.*position 0"):
+                step.transform([[1.0, 1.0]], self_similarity=negative)
         with pytest.raises(ProximityError, match="row 1, column 1"):
             UnitDiagonal().fit([[1.0, 0.0], [0.0, -1.0]])
 

@@ -1,9 +1,4 @@
-"""Regularized covariances of n rows in n dimensions, inverted for a whole grid.
-
-Linear systems are solved from one tridiagonal form, or one Cholesky factor per regularization. One
-eigen-decomposition of the Gram matrix of the scaled, centered rows gives densities, and the solutions of nearly
-singular systems, for every regularization.
-"""
+"""Regularized covariances of n rows in n dimensions, inverted for a whole grid."""
 
 from __future__ import annotations
 
@@ -40,18 +35,9 @@ class ShrinkageParams(BayesClassifier):
 
 
 class ClassRows:
-    """Training rows as features: class means and deviations from them, without the columns that never vary.
+    """Training rows as features: class `means` and deviations `W` from them, `center` and variance `total` of all rows.
 
-    Attributes
-    ----------
-    varying : ndarray of shape (p,)
-        Columns that are not constant; the following attributes refer to them.
-    means, center : ndarray of shape (G, p) and (p,)
-        Class means, and mean of all rows.
-    W : ndarray of shape (n, p)
-        Rows minus the mean of their class; exactly zero where a class is constant.
-    total : ndarray of shape (p,)
-        Variance of all rows, above zero.
+    They refer to the p columns `varying` that are not constant. W, (n, p), is exactly zero where a class is constant.
     """
 
     def __init__(self, S: Array, codes: Indices) -> None:
@@ -84,12 +70,11 @@ class ClassRows:
 
 @storable
 class ShrunkCovariance(FittedArrays):
-    """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1].
+    """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1]; T = diag(C) or (tr C / p) I.
 
-    T = diag(C) or (tr C / p) I, by `shrinkage_target`. With A = W T^(-1/2) / sqrt(m) it is
-    T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the eigenvectors of A'A that have positive eigenvalues l are
-    U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m. A column in which W is constant (T = 0) gets the variance
-    `fallback`, uncorrelated with the others. ``decompose=False`` leaves the eigenvectors to the methods that need them.
+    With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2). The eigenvectors of A'A with eigenvalues
+    l > 0 are U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m; `decompose` computes them at once. A column in which
+    W is constant (T = 0) gets the variance `fallback`, uncorrelated with the others.
     """
 
     fitted_arrays = {

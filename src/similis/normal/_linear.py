@@ -1,4 +1,4 @@
-"""The regularized normal-based linear classifier, RNLC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based linear classifier and Fisher's discriminant."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LinearRule(BayesClassifier):
 class NormalLinear(ShrinkageParams, LinearRule):
     """Classify rows as features that are normal in each class, with one covariance for all: RNLC.
 
-    The discriminant of class g with mean m_g and probability P(g) is
+    The discriminant of class g with mean m_g and probability P(g) is ([pekalska2000] sec. 2.2)
 
         log P(g) - 1/2 (x - m_g)' S^-1 (x - m_g),    S = (1 - r) C + r T,
 
@@ -103,9 +103,7 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
     See Also
     --------
-    NormalQuadratic : A covariance for each class.
-    PseudoFisher : The pseudo-inverse of C instead of S^-1.
-    similis.PathSearchCV : All r from one covariance.
+    NormalQuadratic, PseudoFisher
 
     Notes
     -----
@@ -118,10 +116,6 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
     r = 0 is the limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only
     is scaled by its total variance.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2.
 
     Examples
     --------
@@ -170,9 +164,9 @@ class NormalLinear(ShrinkageParams, LinearRule):
 class PseudoFisher(LinearRule):
     """Fisher's linear discriminant on rows as features, with the pseudo-inverse of the pooled covariance: PFLD.
 
-    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier works in the space
-    spanned by the deviations of the training rows from their class means. It has no parameter to tune, serves as the
-    reference for :class:`NormalLinear`, and can fail if the spectrum of C decays slowly.
+    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier works in the space spanned by
+    the deviations of the training rows from their class means. It has no parameter to tune, serves as the reference for
+    :class:`NormalLinear` in [pekalska2000] sec. 2.2, and can fail if the spectrum of C decays slowly.
 
     Parameters
     ----------
@@ -188,19 +182,11 @@ class PseudoFisher(LinearRule):
     rank_ : int
         Rank of C.
 
-    See Also
-    --------
-    NormalLinear : A regularized inverse.
-
     Notes
     -----
     Eigenvalues of C below 10 sqrt(n) times the machine precision, relative to the largest, count as zero; they come
     from the singular values of the rows, which are more accurate than those of C. Where no class varies C^+ = 0, and
     the most frequent class is the answer.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2.
 
     Examples
     --------

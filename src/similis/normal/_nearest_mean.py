@@ -1,4 +1,4 @@
-"""The nearest class mean in pseudo-Euclidean space, without the embedding. [pekalska2000] sec. 2."""
+"""The nearest class mean in pseudo-Euclidean space, without the embedding."""
 
 from __future__ import annotations
 
@@ -27,18 +27,10 @@ class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     spread_ : ndarray of shape (G,)
         1/2 mean of d(i, j)^2 within each class: the mean squared distance to the class mean.
 
-    See Also
-    --------
-    similis.NearestCentroid : The nearest class medoid, an object.
-
     Notes
     -----
-    The paper leaves classifiers in the embedding space to future work. Equal to the embedding's for a symmetric D; else
-    a new row is read in its own direction.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.
+    [pekalska2000] sec. 2 leaves classifiers in the embedding space to future work. Equal to the embedding's for a
+    symmetric D; else a new row is read in its own direction.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parzen windows on given distances, or between rows. [pekalska2000] sec. 2.2."""
+"""Parzen windows on given distances, or between rows."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def distance_dimension(D: Array, codes: Indices) -> Any:
 class WindowLikelihood:
     """Log-likelihood of the training objects under windows of any width, each object from the others of its class.
 
-    [pekalska2000] sec. 2.2 with the exponent of h a dimension d, and u_ij = d_ij^2:
-    L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h. The first term is the same for all d, so its values at the
-    grid points of the search below are kept. An object without others in its class is left out.
+    With a dimension d and u_ij = d_ij^2 it is L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h, where the first
+    term is the same for all d. An object without others in its class is left out.
     """
 
     def __init__(self, D: Array, codes: Indices) -> None:
@@ -60,10 +59,7 @@ class WindowLikelihood:
         self._found: dict[float, tuple[float, float]] = {}
 
     def terms(self, log_h2: float) -> tuple[float, float]:
-        """Sum_i log sum_j exp(-u_ij / 2h^2) and its derivative by log h^2, sum_i E_i[u_ij] / 2h^2.
-
-        E_i is the expectation over the weights of i's window.
-        """
+        """First term of L and its derivative by log h^2, sum_i E_i[u_ij] / 2h^2, E_i over the weights of i's window."""
         if log_h2 not in self._found:
             beta = 0.5 * np.exp(-log_h2)
             fit, moment = -beta * self._nearest, self._nearest
@@ -78,13 +74,13 @@ class WindowLikelihood:
         return self._found[log_h2]
 
     def bandwidth(self, dimension: float) -> float:
-        """The most likely h.
-
-        L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], which lies between the squared distances to the nearest and to the
-        mean of the others: the bracket of the search.
-        """
-        if not self._n:
-            return float(_overall_bandwidth(self._D, dimension))
+        """The most likely h."""
+        if not self._n:  # no class has two different objects: all objects as one class
+            u = np.square(self._D[~np.eye(len(self._D), dtype=bool)], dtype=np.float64)
+            mean = u[u > 0].mean() if (u > 0).any() else dimension
+            return float(np.sqrt(mean / dimension))
+        # L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], which lies between the squared distances to the nearest and to the
+        # mean of the others: the bracket of the search.
         degrees = self._n * dimension
         low, high = np.log(self._nearest / degrees), np.log(self._mean / degrees)
 
@@ -116,15 +112,8 @@ def _others(D: Array, codes: Indices, g: Any) -> Any:
     return u
 
 
-def _overall_bandwidth(D: Array, dimension: Any) -> Any:
-    """Bandwidth of all objects as one class, for classes without two different objects."""
-    u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
-    mean = u[u > 0].mean() if (u > 0).any() else dimension
-    return float(np.sqrt(mean / dimension))
-
-
 class Parzen(BayesClassifier):
-    """Classify by Gaussian windows around the training objects.
+    """Classify by Gaussian windows around the training objects ([pekalska2000] sec. 2.2).
 
     The density of class g with n_g training objects is
 
@@ -150,38 +139,27 @@ class Parzen(BayesClassifier):
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
-    bandwidth_ : float
-        h in use.
-    dimension_ : float
-        d in use.
+    bandwidth_, dimension_ : float
+        h and d in use.
     priors_ : ndarray of shape (G,)
         Class probabilities.
 
-    See Also
-    --------
-    similis.MaxSim : The same rule for a similarity that is a window already.
-
     Notes
     -----
-    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
-    choice of h depends on it, and there it gives windows that are too wide: on the paper's crabs 62 % errors, where
-    20.8 % are printed. d = n, the dimension of the space in which the paper places its objects, agrees with all 14
-    printed errors that can be repeated, and it is known from the matrix alone.
+    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h), which gives windows that are too wide: on the
+    paper's crabs 62 % errors, where 20.8 % are printed. d = n, the dimension of the space in which the paper places its
+    objects, agrees with all 14 printed errors that can be repeated.
 
     As d grows h shrinks, and the rule tends to that of the nearest neighbor. With d = n most probabilities are
     therefore near 0 or 1. For probabilities set the dimension of the objects if it is known, or calibrate them
     (:class:`sklearn.calibration.CalibratedClassifierCV`).
 
     With ``dimension=None`` and given dissimilarities d = 2s, where s is the shape of a gamma distribution of the
-    squared distances within classes, each class with its scale. It fits distances of nearly spherical classes; for
-    classes that are long in one direction it is too small, and the windows are too wide.
+    squared distances within classes, each class with its scale. For classes that are long in one direction it is too
+    small, and the windows are too wide.
 
     If every object has a copy in its class the likelihood has no maximum, and copies are left out of it. An object far
     from all others keeps finite log-densities.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2.
 
     Examples
     --------
@@ -255,10 +233,7 @@ class Parzen(BayesClassifier):
     def path_scores(
         self, S: Array, codes: Indices, Q: Array, points: Points, distances: Any = (None, None)
     ) -> list[Array]:
-        """The same for every bandwidth and dimension; the distances are computed once.
-
-        `distances` are those between the rows of S, and from the rows of Q to them.
-        """
+        """Score new rows for every point; `distances` are those among the rows of S, and from those of Q to them."""
         self.set_priors(codes)
         widths = _Widths(self, S, codes, distances[0])
         D = self._distances(Q, S) if distances[1] is None else distances[1]
@@ -305,10 +280,7 @@ class _Widths:
 
 
 def _log_windows(D: Array, codes: Indices, h: Any) -> Any:
-    """Two parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest, (m, G).
-
-    The parts stay finite for objects at any distance.
-    """
+    """Finite parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest (m, G)."""
     order = np.argsort(codes, kind="stable")
     size = np.bincount(codes)
     first = np.concatenate([[0], np.cumsum(size)[:-1]])

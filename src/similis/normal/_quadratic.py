@@ -1,4 +1,4 @@
-"""The regularized normal-based quadratic classifier, RNQC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based quadratic classifier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovaria
 class NormalQuadratic(ShrinkageParams):
     """Classify rows as features that are normal in each class, with a covariance of its own: RNQC.
 
-    The discriminant of class g with mean m_g, probability P(g) and n_g training objects is
+    The discriminant of class g with mean m_g, probability P(g) and n_g training objects is ([pekalska2000] sec. 2.2)
 
         log P(g) - 1/2 log |S_g| - 1/2 (x - m_g)' S_g^-1 (x - m_g),    S_g = (1 - r) C_g + r T_g,
 
@@ -28,10 +28,8 @@ class NormalQuadratic(ShrinkageParams):
         r; smaller values than for :class:`NormalLinear` are best.
     shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
-    priors, costs
+    priors, costs, shrinkage
         As in :class:`NormalLinear`.
-    shrinkage
-        Former name of `shrinkage_target`, deprecated as in :class:`NormalLinear`.
 
     Attributes
     ----------
@@ -39,10 +37,6 @@ class NormalQuadratic(ShrinkageParams):
         As in :class:`NormalLinear`.
     covariances_ : list of ndarray of shape (n, n)
         S_g of each class, computed on access; zero in constant columns, which are left out.
-
-    See Also
-    --------
-    NormalLinear : One covariance for all classes.
 
     Notes
     -----
@@ -55,10 +49,6 @@ class NormalQuadratic(ShrinkageParams):
     In the directions in which no row of a class varies its variance is r T_g. Where there are many, as for a similarity
     of low rank, the determinants decide: use :class:`NormalLinear` there. r = 0 is the limit from above: numerically
     1e-10, unless C_g has full rank.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2.
 
     Examples
     --------

@@ -34,53 +34,22 @@ class MatrixTransformer(ProximityTransformer):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Fit to a training matrix.
+        """Fit to a training matrix of shape (n, n), or (n, n, q) for a transformer of several matrices.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, n, q) for a transformer of several matrices
-            Training proximities.
-        y : array-like of shape (n,), default=None
-            Class labels, for a transformer that uses them.
-
-        Returns
-        -------
-        self
+        `y` are class labels, for a transformer that uses them.
         """
         self.learn(self.check_training(X, keep_sparse=self.keep_sparse), y)
         return self
 
     @validated
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Array:
-        """Fit to a training matrix and transform it.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, n), or (n, number of features)
-            The transformed training rows.
-        """
+        """Fit to a training matrix, see :meth:`fit`, and return its transformed rows."""
         S = self.check_training(X, keep_sparse=self.keep_sparse)
         learned = self.learn(S, y)
         return self.transform_training(S if learned is None else learned)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Transform rows of new objects, consistently with the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or (m, n, q) for a transformer of several matrices
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n), or (m, number of features)
-            The transformed rows.
-        """
+        """Transform rows of new objects, of shape (m, n) or (m, n, q), consistently with the training matrix."""
         return self.transform_rows(self.check_rows(X))
 
 

@@ -18,6 +18,7 @@ from similis.base import (
     check_stack_width,
     check_table,
     choice,
+    first_position,
     fitted_reals,
     positive,
     validated_function,
@@ -39,7 +40,7 @@ class Stack(np.ndarray):
 
 
 def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = None) -> Array:
-    """Stack several matrices over the same objects.
+    """Stack several matrices over the same objects: an array (m, n, q), float32 if every matrix is, else float64.
 
     Pairwise slicing by scikit-learn selects rows and columns of the result and keeps the third axis.
 
@@ -50,11 +51,6 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
         marks a missing entry.
     names : sequence of str, default=None
         Distinct names, one per matrix; used in messages and stored in the attribute ``names`` of the result.
-
-    Returns
-    -------
-    ndarray of shape (m, n, q)
-        float32 if every matrix is, else float64.
 
     Examples
     --------
@@ -96,11 +92,11 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
 
 
 class CombineMatrices(Elementwise):
-    """Turn a stack of several proximity matrices into one matrix: one of them, or their normalized mean.
+    """Turn a stack of several proximity matrices (:func:`make_stack`) into one: one of them, or their normalized mean.
 
-    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates.
-    Similarities and dissimilarities may be mixed: the minority in `kind` is converted first, d to 1 - d / d_max, and s
-    to s_max - s.
+    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates
+    (:class:`similis.SimMKL` learns weights). Similarities and dissimilarities may be mixed: the minority in `kind` is
+    converted first, d to 1 - d / d_max, and s to s_max - s.
 
     Parameters
     ----------
@@ -116,11 +112,6 @@ class CombineMatrices(Elementwise):
     ----------
     factors_, offsets_ : ndarray of shape (q,)
         Each matrix becomes factor * values + offset; converted ones are at least 0.
-
-    See Also
-    --------
-    make_stack : Stack several matrices over the same objects.
-    SimMKL : Learned weights instead of equal ones.
 
     Notes
     -----
@@ -214,9 +205,10 @@ class CombineMatrices(Elementwise):
 def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
     """Turn the adjacency matrix of a weighted graph into a kernel: K = expm(-sigma2/2 L).
 
-    L = I - G^(-1/2) A G^(-1/2) is the normalized graph Laplacian and G the diagonal matrix of degrees. K(i, j) is the
-    part of a quantity placed on vertex i that has diffused to vertex j. There is no rule for new objects: the graph
-    must contain them all.
+    L = I - G^(-1/2) A G^(-1/2) is the normalized graph Laplacian and G the diagonal matrix of degrees [kondor2002].
+    K(i, j) is the part of a quantity placed on vertex i that has diffused to vertex j. K is positive definite; a vertex
+    without edges has 1 on the diagonal and 0 elsewhere. There is no rule for new objects: the graph must contain them
+    all.
 
     Parameters
     ----------
@@ -224,16 +216,7 @@ def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
         Non-negative weights of the edges, for example sparse similarities. The diagonal is ignored. The symmetric part
         of an asymmetric A is used, with a warning.
     sigma2 : float, default=1.0
-        Diffusion time, above zero.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        Positive definite; a vertex without edges has 1 on the diagonal and 0 elsewhere.
-
-    References
-    ----------
-    [chen2010] sec. 5.4.3, with sigma2 = 20; [kondor2002].
+        Diffusion time, above zero; 20 in [chen2010] sec. 5.4.3.
 
     Examples
     --------
@@ -243,9 +226,10 @@ def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
            [0.4323, 0.5677]])
     """
     A = check_proximity(A, accept_sparse=True)
-    if A.min(initial=0.0) < 0:
-        i, j = np.unravel_index(int(A.argmin()), A.shape)
-        raise ProximityError(f"diffusion_kernel needs non-negative weights. Got {A[i, j]:.6g} at row {i}, column {j}.")
+    if (least := A.min(initial=0.0)) < 0:
+        raise ProximityError(
+            f"diffusion_kernel needs non-negative weights. Got {least:.6g} at {first_position(A == least)}."
+        )
     W = symmetric_part_of(A, "diffusion_kernel").copy()
     np.fill_diagonal(W, 0)
     degree = W.sum(axis=1)

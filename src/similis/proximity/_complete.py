@@ -53,8 +53,6 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [positive(), None],
     "max_iter": [at_least(1)],
 }
-
-
 _MATRIX = ["array-like", "sparse matrix"]  # sparse matrices are rejected later, with a clearer message
 
 
@@ -72,7 +70,7 @@ def complete_kernel(
     tol: float | None = None,
     max_iter: int = 5000,
 ) -> Array:
-    """Fill in the missing entries of a kernel matrix.
+    """Fill in the missing entries of a kernel matrix ([chen2010] sec. 6.1).
 
     If some objects were not measured, whole rows and columns are missing; an auxiliary kernel over all objects, cheaper
     or noisier, relates them to the others (``"em"``, ``"frobenius"``, ``"wishart"``). If single entries are missing,
@@ -115,29 +113,24 @@ def complete_kernel(
     -------
     ndarray of shape (n, n)
         Symmetric, float32 if `K_partial` is. Known entries are kept exactly by all methods but ``"psd"`` and
-        ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``. The input is not changed.
+        ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``.
 
     See Also
     --------
-    CompleteKernel : the same as a transformer, with a rule for new rows and access to weights and losses.
-    similis.CompletionSVM : completes the kernel and fits a support vector machine in one problem.
+    CompleteKernel, similis.CompletionSVM
 
     Notes
     -----
     ``"em"`` alternates closed forms; Stein's loss never rises. The known block may be singular; `regularization` keeps
-    the loss finite. For a sum of auxiliary kernels the second step has no closed form and is replaced by one that
-    lowers an upper bound of the loss. The paper requires weights of sum one; here they are free, so that the kernels
-    need not have the scale of K. The other methods use that sum as their auxiliary kernel.
+    the loss finite. For a sum of auxiliary kernels the second step lowers an upper bound of the loss instead. The paper
+    requires weights of sum one; here they are free, so that the kernels need not have the scale of K. The other methods
+    use that sum as their auxiliary kernel.
 
     ``"wishart"`` is a fixed point in closed form (see the solver): K12 = K11 B, K22 = B'K11 B + q Q, with B and Q the
     regression of `K_aux` on the known objects and its residual; r and eta only determine q < 1.
 
     With a known diagonal the trace is fixed, and every positive semi-definite completion solves Eq. (6.2):
     ``"nuclear"`` returns one of them, or raises an error if there is none.
-
-    References
-    ----------
-    [chen2010] Eq. (6.1)-(6.5), sec. 6.1.
 
     Examples
     --------
@@ -189,13 +182,12 @@ def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[Floats]:
 
 
 def _slices(K_aux: Any) -> list[Any]:
-    """Return the matrices of a list or of a stack; any other input is returned as one matrix and validated later."""
-    if isinstance(K_aux, (list, tuple)):
-        with suppress(ValueError):  # rows of different lengths
-            if len(K_aux) and np.ndim(K_aux[0]) == 2:
-                return list(K_aux)
-    elif getattr(K_aux, "ndim", 2) == 3:
+    """Return the matrices of a list or of a stack; any other input is one matrix, which is validated later."""
+    if getattr(K_aux, "ndim", 2) == 3:
         return [K_aux[:, :, k] for k in range(K_aux.shape[2])]
+    with suppress(ValueError):  # rows of different lengths
+        if isinstance(K_aux, (list, tuple)) and len(K_aux) and np.ndim(K_aux[0]) == 2:
+            return list(K_aux)
     return [K_aux]
 
 
@@ -208,12 +200,12 @@ def _additive(K: Floats, known: Mask) -> Floats:
 
 
 class CompleteKernel(ToRows):
-    """Fill in the missing entries of training matrix and new rows, in front of any estimator.
+    """Fill in the missing entries of training matrix and new rows, in front of any estimator ([chen2010] sec. 6.1-6.2).
 
     The defaults suit similarities of any kind with scattered missing entries: a matrix of small nuclear norm is fitted
-    to the known entries and fills in the others. Known entries stay unchanged, so that a complete matrix is passed
-    through. If whole objects were not measured, pass a stack of the matrix and an auxiliary kernel
-    (:func:`similis.make_stack`) and choose ``method="em"``.
+    to the known entries and fills in the others. If whole objects were not measured, pass a stack of the matrix and an
+    auxiliary kernel (:func:`similis.make_stack`) and choose ``method="em"``. :class:`similis.SimilarityKNN` uses known
+    entries only and needs no completion.
 
     Parameters
     ----------
@@ -245,15 +237,8 @@ class CompleteKernel(ToRows):
         ``"em"``: Stein's loss after each step, which never rises; else empty.
     mu_ : float
         Weight of the nuclear norm; 0 for the other methods.
-    n_missing_ : int
-        Number of missing entries of the training matrix.
-    n_iter_ : int
-        Number of steps; 0 for a closed form.
-
-    See Also
-    --------
-    complete_kernel : the function, with the guarantees of each method.
-    similis.SimilarityKNN : uses known entries only and needs no completion.
+    n_missing_, n_iter_ : int
+        Numbers of missing entries of the training matrix, and of steps; 0 for a closed form.
 
     Notes
     -----
@@ -262,10 +247,6 @@ class CompleteKernel(ToRows):
     conditions of the training matrix row by row, so that a training row is completed as in `fit`. With an auxiliary row
     a, the estimate r0 = K K_aux^+ a is corrected by s_J: r0 + K_.J K_JJ^+ (s_J - r0_J), the conditional expectation in
     the Wishart model; `regularization` is the ridge of K_aux^+.
-
-    References
-    ----------
-    [chen2010] Eq. (6.1)-(6.5), sec. 6.1-6.2.
 
     Examples
     --------
@@ -319,12 +300,19 @@ class CompleteKernel(ToRows):
         return self._merge(S, self.kernel_)
 
     def transform_rows(self, Q: Array) -> Array:
-        guess, S = None, Q
+        S, guess = Q, np.zeros(Q.shape)
         if self.method in AUXILIARY:
             check_stack_width(Q, 1 + self._n_auxiliary, self)
-            S = np.ascontiguousarray(Q[:, :, 0])
-            guess = self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
-        return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
+            S, guess = np.ascontiguousarray(Q[:, :, 0]), self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
+        factor, known, filled = KernelFactor(self._R), ~np.isnan(S), guess.copy()
+        patterns, which = np.unique(known, axis=0, return_inverse=True)
+        for k, pattern in enumerate(patterns):
+            if self.keep_known and pattern.all():
+                continue  # nothing to fill in
+            rows = np.flatnonzero(which.ravel() == k)
+            rest = np.where(pattern, S[rows].astype(np.float64) - guess[rows], 0.0)
+            filled[rows] += factor.fill(pattern, rest, self.mu_ / 2)
+        return self._merge(S, filled)
 
     def learn(self, S: Array, y: Any) -> Array:
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
@@ -373,11 +361,8 @@ class CompleteKernel(ToRows):
         else:
             completion = self._complete_entries(K, known, steps, who)
         if not completion.converged:
-            warn_user(
-                f"{who} with method={self.method!r} did not converge in {completion.n_iter} steps; raise max_iter or "
-                "tol.",
-                ConvergenceWarning,
-            )
+            text = f"did not converge in {completion.n_iter} steps; raise max_iter or tol."
+            warn_user(f"{who} with method={self.method!r} {text}", ConvergenceWarning)
         return completion
 
     def _complete_rows_of(
@@ -396,8 +381,7 @@ class CompleteKernel(ToRows):
             degrees = self.degrees_of_freedom
             if degrees is not None and degrees <= len(K) - 1:
                 raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
-            model = aux + self.regularization * (float(np.trace(aux)) / len(aux) or 1.0) * np.eye(len(aux))
-            completion = wishart_completion(K, rows, model, eta=self.eta, degrees_of_freedom=degrees)
+            completion = wishart_completion(K, rows, self._ridged(aux), eta=self.eta, degrees_of_freedom=degrees)
         self.auxiliary_ = aux
         return completion
 
@@ -421,20 +405,7 @@ class CompleteKernel(ToRows):
         """Combine known entries of S, if they are kept, with the completed ones."""
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
-        out = np.where(np.isnan(S), filled, S) if self.keep_known else filled
-        return out.astype(S.dtype)
-
-    def _complete_rows(self, S: Floats, guess: Floats | None) -> Floats:
-        factor, known = KernelFactor(self._R), ~np.isnan(S)
-        base = np.zeros_like(S) if guess is None else guess
-        out = base.copy()
-        patterns, which = np.unique(known, axis=0, return_inverse=True)
-        for k, pattern in enumerate(patterns):
-            if self.keep_known and pattern.all():
-                continue  # nothing to fill in
-            rows = np.flatnonzero(which.ravel() == k)
-            out[rows] += factor.fill(pattern, np.where(pattern, S[rows] - base[rows], 0.0), self.mu_ / 2)
-        return out
+        return (np.where(np.isnan(S), filled, S) if self.keep_known else filled).astype(S.dtype)
 
     def _from_auxiliary(self, others: Floats) -> Floats:
         """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
@@ -444,6 +415,8 @@ class CompleteKernel(ToRows):
                 f"CompleteKernel needs complete auxiliary rows. Got NaN at row {i}, column {j}, slice {k + 1}."
             )
         a = others[:, :, 0] if self._shares is None else others @ self._shares
-        A = np.asarray(self.auxiliary_)
-        ridge = self.regularization * (float(np.trace(A)) / len(A) or 1.0)
-        return np.asarray(np.linalg.solve(A + ridge * np.eye(len(A)), a.T).T @ self.kernel_)
+        return np.asarray(np.linalg.solve(self._ridged(np.asarray(self.auxiliary_)), a.T).T @ self.kernel_)
+
+    def _ridged(self, A: Floats) -> Floats:
+        """Add the ridge, relative to the mean self-similarity."""
+        return A + self.regularization * (float(np.trace(A)) / len(A) or 1.0) * np.eye(len(A))

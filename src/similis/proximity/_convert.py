@@ -1,7 +1,4 @@
-"""Elementwise conversions: kind, symmetrization, unit diagonal, scale, Box-Cox, and tighter similarities.
-
-[qiao2013] sec. 5.2; [chen2010] p. 35; [pekalska2000] sec. 4.4; [bernal2003] sec. 3.2.
-"""
+"""Elementwise conversions: kind, symmetrization, unit diagonal, scale, Box-Cox, and tighter similarities."""
 
 from __future__ import annotations
 
@@ -14,13 +11,22 @@ from scipy.optimize import minimize_scalar
 
 from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import SparseRows, between, check_proximity, check_stack_width, choice, fitted_reals, positive
+from similis.base import (
+    SparseRows,
+    between,
+    check_proximity,
+    check_stack_width,
+    choice,
+    first_position,
+    fitted_reals,
+    positive,
+)
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
 
 class ToDissimilarity(Elementwise):
-    """Turn similarities into dissimilarities.
+    """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
 
     ==============  =======================  ============================================
     method          d(x, z)                  use for
@@ -33,7 +39,7 @@ class ToDissimilarity(Elementwise):
     Parameters
     ----------
     method : {"max-minus", "reciprocal", "root"}, default="max-minus"
-        The rule.
+        The rule. ``reciprocal`` rejects similarities that are not positive.
     upper : float, default=None
         Upper bound of the similarity, for ``max-minus`` and ``root``. None means the largest training similarity; a new
         similarity above the bound gives 0. A bound below a training similarity is an error.
@@ -43,18 +49,10 @@ class ToDissimilarity(Elementwise):
     upper_ : float
         The bound in use; NaN for ``reciprocal``.
 
-    See Also
-    --------
-    ToSimilarity : the reverse conversion.
-
     Notes
     -----
     The diagonal is converted like any other entry: an object whose self-similarity is below the bound gets a non-zero
-    dissimilarity to itself. ``reciprocal`` rejects similarities that are not positive.
-
-    References
-    ----------
-    [qiao2013] sec. 5.2.
+    dissimilarity to itself.
 
     Examples
     --------
@@ -83,10 +81,9 @@ class ToDissimilarity(Elementwise):
         largest = float(S.max())
         self.upper_ = largest if self.upper is None else float(self.upper)
         if self.upper_ < largest:
-            row, column = np.unravel_index(int(S.argmax()), S.shape)
             raise ProximityError(
                 f"upper must not be below any training similarity. Got upper={self.upper_:.6g} and {largest:.6g} at "
-                f"row {row}, column {column}. Raise it, or leave upper=None to use the largest."
+                f"{first_position(S == S.max())}. Raise it, or leave upper=None to use the largest."
             )
 
     def transform_rows(self, Q: Array) -> Array:
@@ -101,13 +98,12 @@ class ToDissimilarity(Elementwise):
         return self.method != "reciprocal"
 
     def _check_above_zero(self, S: Array) -> None:
-        if S.min() >= np.finfo(S.dtype).tiny:
-            return
-        row, column = np.unravel_index(int(S.argmin()), S.shape)
-        raise ProximityError(
-            "Negative values in data or zeros passed to ToDissimilarity: method='reciprocal' needs positive "
-            f"similarities. Got {S[row, column]:.6g} at row {row}, column {column}. Use method='max-minus'."
-        )
+        least = S.min()
+        if least < np.finfo(S.dtype).tiny:
+            raise ProximityError(
+                "Negative values in data or zeros passed to ToDissimilarity: method='reciprocal' needs positive "
+                f"similarities. Got {least:.6g} at {first_position(S == least)}. Use method='max-minus'."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -141,22 +137,13 @@ class ToSimilarity(Elementwise):
         training matrix without its diagonal (1 if there is none). ``rbf``: gamma. ``exponential``: d_m / gamma, with
         the median of the positive dissimilarities if more than half are zero.
 
-    See Also
-    --------
-    ToDissimilarity : the reverse conversion.
-    Tighten : makes a similarity tighter.
-
     Notes
     -----
-    ``linear`` gives a new object farther than d_max the similarity 0. ``reciprocal`` maps d = 0 in a new row to
-    ``scale_``, or to the largest finite 1/d of the row if that is larger, so that no similarity exceeds that of
-    identical objects. The training diagonal is set to ``scale_`` for any diagonal of D, so that there
-    ``fit_transform(D)`` may differ from ``fit(D).transform(D)``. A non-zero diagonal causes a
+    ``linear`` ([chen2010] p. 35) gives a new object farther than d_max the similarity 0. ``reciprocal`` ([qiao2013]
+    sec. 5.2) maps d = 0 in a new row to ``scale_``, or to the largest finite 1/d of the row if that is larger, so that
+    no similarity exceeds that of identical objects. The training diagonal is set to ``scale_`` for any diagonal of D,
+    so that there ``fit_transform(D)`` may differ from ``fit(D).transform(D)``. A non-zero diagonal causes a
     :class:`~similis.exceptions.DiagonalWarning`.
-
-    References
-    ----------
-    [qiao2013] sec. 5.2 (reciprocal); [chen2010] p. 35 (linear).
 
     Examples
     --------
@@ -221,22 +208,15 @@ def _reciprocal(D: Array) -> Array:
 
 
 def symmetrize(S: ArrayLike) -> Array:
-    """Average a matrix with its transpose, before any splitting.
+    """Average a matrix with its transpose, before any splitting: (S + S') / 2, a new array.
+
+    :class:`Symmetrize` is the transformer for a pipeline, where the reverse direction of new rows is missing.
 
     Parameters
     ----------
     S : array-like of shape (n, n)
         Similarities or dissimilarities. NaN marks a missing entry: a pair known in one direction gets the value of that
         direction.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        (S + S') / 2, exactly symmetric; a new array.
-
-    See Also
-    --------
-    Symmetrize : transformer for a pipeline, where the reverse direction of new rows is missing.
 
     Examples
     --------
@@ -246,15 +226,12 @@ def symmetrize(S: ArrayLike) -> Array:
            [3., 1.]])
     """
     S = check_proximity(S, allow_missing=True)
-    mean = (S + S.T) / 2
-    missing = np.isnan(mean)
-    if missing.any():
-        mean[missing] = np.where(np.isnan(S), S.T, S)[missing]
-    return mean
+    known = np.where(np.isnan(S), S.T, S)
+    return (known + known.T) / 2
 
 
 class Symmetrize(Elementwise):
-    """Average the training matrix with its transpose; pass new rows through.
+    """Average the training matrix with its transpose; pass new rows through ([qiao2013] sec. 5.2).
 
     A new row holds s(x, z) for every training object z but not s(z, x), so that only the training matrix can be
     averaged: ``fit_transform(S)`` differs from ``fit(S).transform(S)`` where S is asymmetric. If both directions can be
@@ -264,10 +241,6 @@ class Symmetrize(Elementwise):
     ----------
     asymmetry_ : float
         ||S - S'|| / (2 ||S||) in the Frobenius norm: 0 for a symmetric matrix, 1 for an antisymmetric one.
-
-    References
-    ----------
-    [qiao2013] sec. 5.2; [chen2010] sec. 2.1.1.
 
     Examples
     --------
@@ -292,10 +265,10 @@ class Symmetrize(Elementwise):
 
 
 class UnitDiagonal(ToRows):
-    """Scale similarities so that every object has similarity 1 to itself.
+    """Scale similarities so that every object has similarity 1 to itself: s(x, z) / sqrt(s(x, x) s(z, z)).
 
-    s(x, z) / sqrt(s(x, x) s(z, z)), the cosine if S is a kernel. The self-similarities of the training objects are the
-    diagonal; those of new objects are not part of their rows and must be given or assumed constant.
+    This is the cosine if S is a kernel. The self-similarities of the training objects are the diagonal; those of new
+    objects are not part of their rows and must be given or assumed constant.
 
     Parameters
     ----------
@@ -346,18 +319,9 @@ class UnitDiagonal(ToRows):
         return self._scale(S, self.self_similarities_)
 
     def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Scale new rows.
+        """Scale rows of new objects, shape (m, n).
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-        self_similarity : float or array-like of shape (m,), default=None
-            s(x, x) of each new object; None uses the value of the constructor.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
+        `self_similarity` holds s(x, x), a number or one per row; None uses the value of the constructor.
         """
         S = self.check_rows(X)
         given = self.self_similarity if self_similarity is None else self_similarity
@@ -373,9 +337,7 @@ class UnitDiagonal(ToRows):
                     f"from {low:.6g} to {high:.6g}. Pass transform(X, self_similarity=...), or set a number."
                 )
             given = high
-        if isinstance(given, Real):
-            return np.full(m, float(given))
-        s = np.asarray(given, dtype=np.float64)
+        s = np.full(m, float(given)) if isinstance(given, Real) else np.asarray(given, dtype=np.float64)
         if s.shape != (m,):
             raise ProximityError(f"self_similarity must hold one number per row, {m}. Got shape {s.shape}.")
         if not (np.isfinite(s).all() and (s >= 0).all()):
@@ -388,15 +350,11 @@ class UnitDiagonal(ToRows):
         size = np.sqrt(rows)[:, None] * np.sqrt(self.self_similarities_)
         nothing = size == 0
         if (wrong := nothing & (S != 0)).any():
-            i, j = np.argwhere(wrong)[0]
             raise ProximityError(
-                f"UnitDiagonal cannot scale the similarity {S[i, j]:.6g} at row {i}, column {j}: the self-similarity "
-                "of one of the two objects is zero."
+                f"UnitDiagonal cannot scale the similarity {S[wrong][0]:.6g} at {first_position(wrong)}: the "
+                "self-similarity of one of the two objects is zero."
             )
         return S / np.where(nothing, 1, size)
-
-
-_SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
 
 
 def value_range(S: Array | SparseRows) -> float:
@@ -412,7 +370,7 @@ class Rescale(Elementwise):
     """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
 
     Put it in front of a classifier with a parameter in the unit of the proximities: the C of a support vector machine,
-    a ridge, the width of a Gaussian. The study does so where the conversion to similarities has no fixed range.
+    a ridge, the width of a Gaussian.
 
     Parameters
     ----------
@@ -423,12 +381,8 @@ class Rescale(Elementwise):
     Attributes
     ----------
     scale_ : float or ndarray of shape (q,)
-        Largest minus smallest training proximity. The largest absolute value if that difference is rounding error; 1 if
-        all are zero or missing. Of a stack of q matrices, one value for each.
-
-    See Also
-    --------
-    UnitDiagonal : scale each object by its self-similarity.
+        Largest minus smallest training proximity, of each matrix of a stack. The largest absolute value if that
+        difference is rounding error; 1 if all are zero or missing.
 
     Notes
     -----
@@ -464,7 +418,7 @@ class Rescale(Elementwise):
 
 
 class BoxCox(Elementwise):
-    """Transform each dissimilarity by (d^p - 1) / p.
+    """Transform each dissimilarity by (d^p - 1) / p ([pekalska2000] sec. 4.4).
 
     Classifiers that model the rows by normal distributions (``NormalLinear``, ``NormalQuadratic``) benefit when skewed
     dissimilarities become more symmetric. The order of the dissimilarities, and so every rank-based rule, is unchanged.
@@ -485,10 +439,6 @@ class BoxCox(Elementwise):
     The result is negative for d < 1, so that it is a feature row rather than a dissimilarity. The likelihood excludes
     the diagonal and dissimilarities of zero, whose logarithm is infinite, and is maximized over p between 0.01 and 1.
     With fewer than two distinct values p = 1.
-
-    References
-    ----------
-    [pekalska2000] sec. 4.4.
 
     Examples
     --------
@@ -523,7 +473,8 @@ def _most_likely_power(D: Array) -> float:
     def loss(p: float) -> float:
         return float(np.log(np.var(np.expm1(p * log_z) / p)))
 
-    return float(minimize_scalar(loss, bounds=(_SMALLEST_POWER, 1.0), method="bounded", options={"xatol": 1e-6}).x)
+    # p = 0 is the logarithm, which is infinite for identical objects.
+    return float(minimize_scalar(loss, bounds=(0.01, 1.0), method="bounded", options={"xatol": 1e-6}).x)
 
 
 class Tighten(Elementwise):
@@ -553,22 +504,14 @@ class Tighten(Elementwise):
     largest_ : float
         s_max, the largest absolute training similarity for ``power``, the largest similarity for ``exponential``.
     spread_ : float
-        ``exponential``: s_max - s_m with s_m the median training similarity of two objects. ``power``: `largest_`. A
-        spread of zero is replaced by one.
-
-    See Also
-    --------
-    ToSimilarity : with ``method="exponential"`` a tight similarity from dissimilarities.
+        ``exponential``: s_max - s_m with s_m the median training similarity of two objects, one instead of zero.
+        ``power``: `largest_`.
 
     Notes
     -----
-    ``power`` keeps the sign of negative similarities, ``exponential`` gives positive numbers only. A new similarity
-    above s_max is transformed by the same formula; results are limited to the square root of the largest
-    floating-point number.
-
-    References
-    ----------
-    [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5: the limit of tight similarities.
+    [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5, describes the limit of tight similarities. ``power`` keeps the
+    sign of negative similarities, ``exponential`` gives positive numbers only. A new similarity above s_max is
+    transformed by the same formula; results are limited to the square root of the largest floating-point number.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Diagnosis of a proximity matrix: findings about entries, spectrum, triangles, distances and classes, and advice.
-
-:func:`diagnose` returns a :class:`Diagnosis`. Each piece of advice quotes the finding and, where there is one, the
-paper that supports it.
-"""
+"""Diagnosis of a proximity matrix: findings about entries, spectrum, triangles, distances and classes, and advice."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, choice, quote, validated_function
 from similis.exceptions import ProximityError
-from similis.proximity._group_tests import PermutationTest, anosim, permanova, permdisp
+from similis.proximity._group_tests import PermutationTest, anosim, gower, permanova, permdisp
 from similis.proximity._suspects import Suspects, find_suspects
 from similis.solvers import top_k
 
@@ -66,8 +62,8 @@ class EntryFacts:
 class SpectrumFacts:
     """Eigenvalues of the similarities, or of the Gram matrix -1/2 J D^2 J of dissimilarities.
 
-    `negative_mass` is the sum of the magnitudes of the negative eigenvalues divided by that of all. `definite` is True
-    if there are none beyond rounding: the matrix is a kernel, or a Euclidean distance.
+    `negative_mass` is the share of the negative eigenvalues in the sum of all magnitudes. `definite` is True if there
+    are none beyond rounding: the matrix is a kernel, or a Euclidean distance.
     """
 
     definite: bool
@@ -92,8 +88,7 @@ class TriangleFacts:
 class DistanceFacts:
     """Skewness and excess kurtosis of the dissimilarities, skewness after the best Box-Cox power, and hubness.
 
-    `hubness` is the skewness of the number of times that an object is among the nearest neighbors of the others: above
-    1, a few objects are neighbors of most others.
+    `hubness` is the skewness of the number of times that an object is among the nearest neighbors of the others.
     """
 
     skewness: float
@@ -112,9 +107,8 @@ class ClassFacts:
     classes differ; None if no class has two objects.
 
     `skewness` and `kurtosis` of a class are medians over the columns: of the dissimilarities of the class to one object
-    (bias-corrected; NaN for a class of fewer than 8 objects). Sums of many variables have values near zero, by the
-    central limit theorem, and `near_normal` is then True: the assumption of the normal-based classifiers on rows,
-    [pekalska2000] sec. 2.1.
+    (bias-corrected; NaN for a class of fewer than 8 objects). Values near zero, as of sums of many variables, make
+    `near_normal` True: the assumption of the normal-based classifiers on rows, [pekalska2000] sec. 2.1.
     """
 
     names: tuple[str, ...]
@@ -143,8 +137,7 @@ class Advice:
     paper: str = ""
 
     def __str__(self) -> str:
-        source = f" {self.paper}" if self.paper else ""
-        return f"{self.text} ({self.reason}).{source}"
+        return f"{self.text} ({self.reason}). {self.paper}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -153,12 +146,10 @@ class Diagnosis:
 
     Attributes
     ----------
-    n : int
-        Number of objects.
+    n, n_sampled : int
+        Number of objects, and of those sampled if n is large.
     kind : {"similarity", "dissimilarity"}
         Kind of the proximities.
-    n_sampled : int
-        Number of sampled objects if n is large; else n.
     entries : EntryFacts
         Missing entries, symmetry, zeros, distinct values, duplicates, self-similarity.
     spectrum : SpectrumFacts or None
@@ -271,14 +262,9 @@ def diagnose(
     random_state : int, RandomState instance or None, default=0
         Random seed of the samples (objects beyond 3,000, triangles beyond 500 objects) and of the tests.
 
-    Returns
-    -------
-    Diagnosis
-
     Notes
     -----
-    The matrix is not changed. Findings about distances use the largest similarity minus s. Beyond 3,000 objects a
-    random sample of ``n_sampled`` objects is used. Suspicious pairs are searched among 600 objects;
+    Findings about distances use the largest similarity minus s. Suspicious pairs are searched among 600 objects;
     :func:`similis.proximity.suspects` searches all.
 
     Examples
@@ -291,25 +277,22 @@ def diagnose(
     (True, 1)
     """
     A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
-    classes: Any = None
-    codes: Any = None
-    if y is not None:
-        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1, of=S)
     n = len(A)
-    part = np.arange(n)
+    names, codes = (None, None) if y is None else check_labels(y, n, who="diagnose", min_classes=1, of=S)
     blocks = None if groups is None else check_labels(groups, n, who="diagnose", min_classes=1)[1]
+    part = np.arange(n)
     if n > SAMPLE:
         part = np.sort(check_random_state(random_state).choice(n, SAMPLE, replace=False))
         A = A[np.ix_(part, part)]
-        codes = None if codes is None else codes[part]
-        blocks = None if blocks is None else blocks[part]
+        codes, blocks = (None if x is None else x[part] for x in (codes, blocks))
     rng = check_random_state(random_state)
     D = to_dissimilarities(A, kind)
     entries, triangles, distances = entry_facts(A, kind), triangle_facts(D, rng), distance_facts(D)
     spectrum = None if entries.n_missing else spectrum_facts(A, kind)
-    if codes is not None:
+    classes = None
+    if names is not None and codes is not None:
         tests = _class_tests(D, codes, blocks, random_state)
-        classes = class_facts(A, D, codes, [quote(c).strip("'") for c in classes], kind, tests)
+        classes = class_facts(A, D, codes, plain_names(names), kind, tests)
     objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
@@ -317,6 +300,11 @@ def diagnose(
     found = find_suspects(A, kind, objects=objects, ids=ids)
     advice = tuple(advise(kind, len(part), entries, spectrum, distances, classes, found))
     return Diagnosis(n, kind, len(part), entries, spectrum, triangles, distances, classes, found, advice)
+
+
+def plain_names(classes: Array) -> list[str]:
+    """Return the names of classes as text."""
+    return [quote(c).strip("'") for c in classes]
 
 
 def _to_builtin(value: Any) -> Any:
@@ -351,6 +339,12 @@ def entry_facts(A: Array, kind: Kind) -> EntryFacts:
     sign = 1.0 if kind == "similarity" else -1.0
     signed = np.where(missing, -np.inf, sign * A)
     own = np.einsum("ii->i", signed)
+
+    def content(i: int) -> bytes:
+        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one bit pattern for zero, and below one for NaN
+        both[np.isnan(both)] = np.nan
+        return blake2b(both.tobytes(), digest_size=16).digest()
+
     return EntryFacts(
         n_missing=int(missing.sum()),
         missing=float(missing.mean()) if n else 0.0,
@@ -360,29 +354,17 @@ def entry_facts(A: Array, kind: Kind) -> EntryFacts:
         n_distinct=distinct,
         discrete=known.size > 0 and distinct < max(2, DISCRETE * known.size),
         self_maximal=float((own >= signed.max(axis=1)).mean()) if n else 1.0,
-        n_duplicates=_duplicates(A),
+        n_duplicates=n - len({content(i) for i in range(n)}),
         low=float(known.min()) if known.size else float("nan"),
         high=float(known.max()) if known.size else float("nan"),
     )
-
-
-def _duplicates(A: Array) -> int:
-    """Count the objects whose row and column equal those of an earlier object."""
-
-    def content(i: int) -> bytes:
-        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one bit pattern for zero, and below one for NaN
-        both[np.isnan(both)] = np.nan
-        return blake2b(both.tobytes(), digest_size=16).digest()
-
-    return len(A) - len({content(i) for i in range(len(A))})
 
 
 def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
     """Compute the eigenvalues of the symmetric part, or of the doubly centered squares of dissimilarities."""
     B = symmetric_part(A).astype(np.float64)
     if kind == "dissimilarity":
-        B = B**2
-        B = -0.5 * (B - B.mean(axis=0) - B.mean(axis=1)[:, None] + B.mean())
+        B = gower(B**2)
         B = (B + B.T) / 2
     system = eigen_symmetric(B)
     values, zero = system.values, system.tolerance
@@ -407,9 +389,8 @@ def triangle_facts(D: Floats, rng: Any) -> TriangleFacts:
         counts = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
         total = n * (n - 1) * (n - 2)
     else:
-        i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
-        keep = (i != j) & (j != k) & (i != k)
-        i, j, k = i[keep], j[keep], k[keep]
+        triples = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
+        i, j, k = triples[:, (triples != np.roll(triples, 1, axis=0)).all(axis=0)]
         counts = [_violations(D[i, j], D[i, k] + D[k, j])]
         total = len(i)
     violated, worst = sum(f[0] for f in counts), max(f[1] for f in counts)
@@ -453,18 +434,17 @@ def class_facts(
     A: Array, D: Floats, codes: Indices, names: list[str], kind: Kind, tests: dict[str, PermutationTest]
 ) -> ClassFacts:
     """Compute balance, separation, the error of the nearest neighbor, and the moments of the columns."""
-    same = codes[:, None] == codes[None, :]
-    off = ~np.eye(len(A), dtype=bool)
-    counts = np.bincount(codes, minlength=len(names))
+    same, known = codes[:, None] == codes, ~np.isnan(A)
+    within, between = A[same & known & ~np.eye(len(A), dtype=bool)], A[~same & known]
     indices, _ = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))
     near = indices[:, 0]
     wrong = codes[near] != codes
     skewness, kurtosis = zip(*(_column_moments(D, np.flatnonzero(codes == g)) for g in range(len(names))))
     return ClassFacts(
         names=tuple(names),
-        counts=tuple(int(c) for c in counts),
-        within=_mean(A[same & off]),
-        between=_mean(A[~same]),
+        counts=tuple(np.bincount(codes, minlength=len(names)).tolist()),
+        within=float(within.mean()) if within.size else float("nan"),
+        between=float(between.mean()) if between.size else float("nan"),
         neighbour_error=float(wrong[near >= 0].mean()) if (near >= 0).any() else float("nan"),
         skewness=skewness,
         kurtosis=kurtosis,
@@ -518,11 +498,6 @@ def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> di
         except ProximityError:  # no pair within the classes, or none between them, is known
             return {}
     return {"location": permanova(D, codes, **options), "dispersion": permdisp(D, codes, center="centroid", **options)}
-
-
-def _mean(values: Array) -> float:
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if values.size else float("nan")
 
 
 def advise(

@@ -29,8 +29,8 @@ from similis._drawing.figure import (
 from similis._drawing.svg import color_levels
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import eigen_symmetric, symmetric_part
-from similis.base import Kind, check_labels, check_proximity, quote
-from similis.proximity._diagnosis import class_columns, to_dissimilarities
+from similis.base import Kind, check_labels, check_proximity
+from similis.proximity._diagnosis import class_columns, plain_names, to_dissimilarities
 from similis.proximity._embedding import PseudoEuclidean
 from similis.proximity._smacof import SMACOF
 
@@ -45,11 +45,6 @@ def seriation(D: Array) -> Indices:
     ----------
     D : ndarray of shape (n, n)
         Dissimilarities; NaN counts as the largest.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The order.
     """
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
@@ -139,10 +134,6 @@ class MatrixDisplay(Display):
             Draw with matplotlib at once.
         ax, **options
             Passed to :meth:`plot`.
-
-        Returns
-        -------
-        MatrixDisplay
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
@@ -168,7 +159,6 @@ class MatrixDisplay(Display):
         """Describe the heat map; dark entries are similar. `names` are those of the objects, in the order shown."""
         n = len(self.order)
         order = "class" if len(self.bounds) > 2 else "seriation"
-        side = Axis(-0.5, n - 0.5, reverse=True)
         heat = HeatMap(
             self.values,
             self.limits[0],
@@ -182,7 +172,7 @@ class MatrixDisplay(Display):
         return Figure(
             f"Heat map of {n} by {n} entries, objects ordered by {order}. Use the arrow keys to move in it.",
             Axis(-0.5, n - 0.5),
-            side,
+            Axis(-0.5, n - 0.5, reverse=True),
             [heat, Groups(self.codes, self.class_names)] if self.class_names else [heat],
             kind="heatmap",
             height=None,
@@ -201,12 +191,6 @@ class SpectrumDisplay(Display):
         Descending.
     repaired : dict of str to ndarray of shape (n,)
         Eigenvalues after each repair, in the same order of eigenvectors.
-
-    Examples
-    --------
-    >>> from similis.proximity import SpectrumDisplay
-    >>> SpectrumDisplay.from_proximity([[0.0, 1.0], [1.0, 0.0]], plot=False).repaired["flip"]
-    array([1., 1.])
     """
 
     eigenvalues: Array
@@ -223,10 +207,7 @@ class SpectrumDisplay(Display):
     def from_proximity(cls, S: ArrayLike, *, plot: bool = True, ax: Any = None, **options: Any) -> SpectrumDisplay:
         """Decompose the symmetric part of a similarity matrix and draw its spectrum.
 
-        Parameters
-        ----------
-        S, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`.
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
         """
         A = symmetric_part(check_proximity(S))
         display = cls.from_eigenvalues(eigen_symmetric(A).values[::-1].copy())
@@ -254,17 +235,11 @@ class SpectrumDisplay(Display):
         lines = [Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
         half_shown = f"{_MAX_BARS // 2} largest and {_MAX_BARS // 2} smallest eigenvalues"
         ends = [(1.0, "1"), (float(len(keep)), str(n))] if n > 1 else [(1.0, "1")]
+        title, linear = "eigenvalue (symmetric logarithmic scale)", max(1e-3 * size, 1e-12)
         return Figure(
             f"Spectrum: {n} eigenvalues, {int(negative.sum())} of them negative, and their values after repair.",
             Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
-            Axis(
-                1.15 * low,
-                1.15 * high,
-                "eigenvalue (symmetric logarithmic scale)",
-                "symlog",
-                max(1e-3 * size, 1e-12),
-                n_ticks=6,
-            ),
+            Axis(1.15 * low, 1.15 * high, title, "symlog", linear, n_ticks=6),
             [Rule(0, "y"), bars, *lines],
             kind="spectrum",
             height=400,
@@ -273,21 +248,44 @@ class SpectrumDisplay(Display):
         )
 
     def plot(self, ax: Any = None, *, repairs: tuple[str, ...] = ("clip", "flip", "shift"), **options: Any) -> Self:
-        """Draw the spectrum with matplotlib.
+        """Draw the eigenvalues and all or some `repairs` with matplotlib, see :meth:`MatrixDisplay.plot`.
 
-        Parameters
-        ----------
-        ax, **options
-            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
-        repairs : tuple of str
-            Repairs to show.
+        The options are those of ``Axes.bar``.
         """
         return self._plot(self.describe(repairs), ax, options)
 
 
+class _PairsDisplay(Display):
+    """Picture of all pairs of objects, whose classes may be known."""
+
+    @classmethod
+    def from_proximity(
+        cls,
+        S: ArrayLike,
+        y: Any = None,
+        *,
+        kind: Kind = "similarity",
+        plot: bool = True,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Compute the numbers of the picture and draw it.
+
+        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
+        """
+        display = cls._from_checked(check_proximity(S, kind=kind, allow_missing=True), y, kind)
+        return display.plot(ax=ax, **options) if plot else display
+
+    @classmethod
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
+        raise NotImplementedError
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class EmbeddingDisplay(Display):
+class EmbeddingDisplay(_PairsDisplay):
     """Objects on the two largest axes of the pseudo-Euclidean embedding; where pairs are missing, placed by SMACOF.
+
+    Similarities enter as the largest one minus s.
 
     Parameters
     ----------
@@ -301,13 +299,6 @@ class EmbeddingDisplay(Display):
         Class of each object.
     class_names : list of str
         Names of the classes; empty without labels.
-
-    Examples
-    --------
-    >>> from similis.proximity import EmbeddingDisplay
-    >>> D = [[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]
-    >>> EmbeddingDisplay.from_proximity(D, kind="dissimilarity", plot=False).points.shape
-    (3, 2)
     """
 
     points: Array
@@ -317,24 +308,7 @@ class EmbeddingDisplay(Display):
     class_names: list[str]
 
     @classmethod
-    def from_proximity(
-        cls,
-        S: ArrayLike,
-        y: Any = None,
-        *,
-        kind: Kind = "similarity",
-        plot: bool = True,
-        ax: Any = None,
-        **options: Any,
-    ) -> EmbeddingDisplay:
-        """Embed and draw.
-
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; similarities enter as the largest one minus s.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
         D = to_dissimilarities(A, kind)
         if np.isnan(D).any():
             X = SMACOF(max_iter=100, tol=1e-6).fit(D).embedding_
@@ -346,8 +320,7 @@ class EmbeddingDisplay(Display):
             shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
             signature = np.append(model.signature_, [1, 1])[:2]
         codes, names = _class_codes(y, len(A))
-        display = cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
         """Describe the points, one color and symbol per class.
@@ -362,8 +335,7 @@ class EmbeddingDisplay(Display):
             reach = 0.04 * (high - low) or 1.0
             negative = ", negative" if self.signature[k] < 0 else ""
             share = f": {self.shares[k]:.0%} of the spectrum{negative}" if self.shares[k] else ""
-            title = f"axis {k + 1}{share}"
-            axes.append(Axis(low - reach, high + reach, title))
+            axes.append(Axis(low - reach, high + reach, f"axis {k + 1}{share}"))
         points = Points(
             X[:, 0].tolist(),
             X[:, 1].tolist(),
@@ -373,10 +345,10 @@ class EmbeddingDisplay(Display):
             tips=[f"object {i + 1}" for i in range(n)] if tips is None else tips,
             main=True,
         )
-        rings = [] if ringed is None else list(ringed)
         marks: list[Mark] = [points]
-        if rings:
-            marks.append(Points(X[rings, 0].tolist(), X[rings, 1].tolist(), size=8.0, hollow=True, color="ink"))
+        if ringed is not None and len(ringed):
+            rings = X[list(ringed)]
+            marks.append(Points(rings[:, 0].tolist(), rings[:, 1].tolist(), size=8.0, hollow=True, color="ink"))
         return Figure(
             f"Embedding of {n} objects in two dimensions, one color and symbol per class.",
             axes[0],
@@ -389,7 +361,7 @@ class EmbeddingDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HistogramDisplay(Display):
+class HistogramDisplay(_PairsDisplay):
     """Distribution of the proximities within classes and between classes.
 
     Parameters
@@ -398,13 +370,6 @@ class HistogramDisplay(Display):
         The known off-diagonal entries.
     kind : {"similarity", "dissimilarity"}
         Kind of the entries.
-
-    Examples
-    --------
-    >>> from similis.proximity import HistogramDisplay
-    >>> S = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.3], [0.1, 0.3, 1.0]]
-    >>> HistogramDisplay.from_proximity(S, [0, 0, 1], plot=False).within
-    array([0.8, 0.8])
     """
 
     within: Array
@@ -412,25 +377,14 @@ class HistogramDisplay(Display):
     kind: Kind
 
     @classmethod
-    def from_proximity(
-        cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
-    ) -> HistogramDisplay:
-        """Collect the entries and draw their histograms.
-
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
         _, codes = check_labels(y, len(A), who="HistogramDisplay", min_classes=1)
         same = codes[:, None] == codes[None, :]
         off = ~np.eye(len(A), dtype=bool) & ~np.isnan(A)
-        display = cls(within=A[same & off], between=A[~same & off], kind=kind)
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(within=A[same & off], between=A[~same & off], kind=kind)
 
     def describe(self, bins: Any = None) -> Figure:
-        """Describe both distributions over the same bins: their number or edges, 10 to 40 by default."""
+        """Describe both distributions over the same `bins`: their number or edges, 10 to 40 by default."""
         everything = np.concatenate([self.within, self.between])
         if bins is None:
             bins = min(40, max(10, len(np.unique(everything))))
@@ -460,24 +414,20 @@ class HistogramDisplay(Display):
         )
 
     def plot(self, ax: Any = None, *, bins: Any = None, **options: Any) -> Self:
-        """Draw both distributions with matplotlib.
+        """Draw both distributions with matplotlib, see :meth:`MatrixDisplay.plot`.
 
-        Parameters
-        ----------
-        ax, **options
-            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
-        bins : int or sequence of float, optional
-            Number of bins or their edges; 10 to 40 by default.
+        `bins` are their number or edges, 10 to 40 by default; the options are those of ``Axes.bar``.
         """
         return self._plot(self.describe(bins), ax, options)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NormalityDisplay(Display):
+class NormalityDisplay(_PairsDisplay):
     """Q-Q plot of the columns of each class against the normal distribution.
 
-    The dissimilarities of a class to one object, a column, are standardized; the quantiles of all columns together are
-    on the diagonal if the columns are normal, as those of sums of many variables nearly are ([pekalska2000] sec. 2.1).
+    A column, the known dissimilarities of a class to one object (or the largest similarity minus s), is standardized.
+    The quantiles of all columns together are on the diagonal if the columns are normal, as those of sums of many
+    variables nearly are ([pekalska2000] sec. 2.1).
 
     Parameters
     ----------
@@ -487,15 +437,6 @@ class NormalityDisplay(Display):
         Quantiles of each class; NaN for a class of fewer than three objects.
     class_names : list of str
         Names of the classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import NormalityDisplay
-    >>> x = np.arange(12.0)
-    >>> D = np.abs(x[:, None] - x)
-    >>> NormalityDisplay.from_proximity(D, np.arange(12) % 2, kind="dissimilarity", plot=False).observed.shape
-    (2, 41)
     """
 
     normal: Array
@@ -503,31 +444,19 @@ class NormalityDisplay(Display):
     class_names: list[str]
 
     @classmethod
-    def from_proximity(
-        cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
-    ) -> NormalityDisplay:
-        """Compute the quantiles and draw them.
-
-        Parameters
-        ----------
-        S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out, and
-            similarities enter as the largest one minus s.
-        """
-        A = check_proximity(S, kind=kind, allow_missing=True)
-        codes, names = _class_codes(y, len(A), "NormalityDisplay")
+    def _from_checked(cls, A: Array, y: Any, kind: Kind) -> Self:
+        classes, codes = check_labels(y, len(A), who="NormalityDisplay", min_classes=1)
         D = to_dissimilarities(A, kind)
         share = np.linspace(0.01, 0.99, 41)
-        observed = np.full((len(names), len(share)), np.nan)
-        for g in range(len(names)):
+        observed = np.full((len(classes), len(share)), np.nan)
+        for g in range(len(classes)):
             B = class_columns(D, np.flatnonzero(codes == g))
             B = B[:, np.isfinite(B).sum(axis=0) > 2]
             if B.size:
                 width = np.nanstd(B, axis=0)
                 z = ((B - np.nanmean(B, axis=0)) / np.where(width > 0, width, np.inf)).ravel()
                 observed[g] = np.quantile(z[np.isfinite(z)], share)
-        display = cls(normal=ndtri(share), observed=observed, class_names=names)
-        return display.plot(ax=ax, **options) if plot else display
+        return cls(normal=ndtri(share), observed=observed, class_names=plain_names(classes))
 
     def describe(self) -> Figure:
         """Describe the quantiles, one line per class, and the diagonal."""
@@ -552,9 +481,9 @@ class NormalityDisplay(Display):
 
 def _color_limits(A: Array) -> tuple[float, float]:
     """Values at which colors begin and end: the 1st and 99th percentile of the entries off the diagonal."""
-    known = A[~np.eye(len(A), dtype=bool) & np.isfinite(A)]
-    if not known.size:
-        known = A[np.isfinite(A)]
+    finite = np.isfinite(A)
+    known = A[~np.eye(len(A), dtype=bool) & finite]
+    known = known if known.size else A[finite]
     if not known.size:
         return 0.0, 1.0
     low, high = (float(v) for v in np.quantile(known, [0.01, 0.99]))
@@ -566,12 +495,12 @@ def _color_limits(A: Array) -> tuple[float, float]:
     return 0.0 if abs(low) < tiny else low, 0.0 if abs(high) < tiny else high
 
 
-def _class_codes(y: Any, n: int, who: str = "fit") -> tuple[Indices, list[str]]:
+def _class_codes(y: Any, n: int) -> tuple[Indices, list[str]]:
     """Validate labels; return class codes and names, zeros and no names without labels."""
-    if y is None and who == "fit":
+    if y is None:
         return np.zeros(n, np.intp), []
-    classes, codes = check_labels(y, n, who=who, min_classes=1)
-    return codes, [quote(c).strip("'") for c in classes]
+    classes, codes = check_labels(y, n, min_classes=1)
+    return codes, plain_names(classes)
 
 
 def _class_keys(names: Sequence[str], counts: Sequence[int] | None = None) -> list[Key]:

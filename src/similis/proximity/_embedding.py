@@ -16,12 +16,12 @@ from similis.proximity._base import ToFeatures, warn_if_self_differs
 class PseudoEuclidean(ToFeatures):
     """Embed dissimilarities in a pseudo-Euclidean space, where they are reproduced exactly.
 
-    Goldfarb's embedding. With J = I - 11'/n and D^2 the squared dissimilarities,
+    [goldfarb1984]'s embedding, future work in [pekalska2000] sec. 2. With J = I - 11'/n and D^2 the squared
+    dissimilarities,
 
         B = -1/2 J D^2 J = Q diag(l) Q',    coordinates X = Q |l|^(1/2),    signature sign(l).
 
-    d(i, j)^2 is the sum over the axes of sign(l_k) (x_ik - x_jk)^2. A non-Euclidean D has negative axes; without them
-    (``positive_only=True``) this is classical multidimensional scaling.
+    d(i, j)^2 is the sum over the axes of sign(l_k) (x_ik - x_jk)^2. A non-Euclidean D has negative axes.
 
     Parameters
     ----------
@@ -32,10 +32,8 @@ class PseudoEuclidean(ToFeatures):
 
     Attributes
     ----------
-    signature_ : ndarray of shape (n_components_,)
-        +1 or -1 per output column.
-    eigenvalues_ : ndarray of shape (n_components_,)
-        l of each output column, in descending order of magnitude.
+    signature_, eigenvalues_ : ndarray of shape (n_components_,)
+        Sign and value of l of each output column.
     components_ : ndarray of shape (n_components_, n)
         The eigenvectors, as rows.
     column_means_ : ndarray of shape (n,)
@@ -45,20 +43,11 @@ class PseudoEuclidean(ToFeatures):
     asymmetry_ : float
         ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
 
-    See Also
-    --------
-    Whiten : coordinates from the spectrum of D itself.
-
     Notes
     -----
-    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row;
-    without sign(l) the negative axes would be mirrored. A non-zero diagonal of D causes a
-    :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j, j)^2) / 2 is reproduced. If all
-    objects coincide, the result is one axis with all objects at its origin.
-
-    References
-    ----------
-    [goldfarb1984]; [pekalska2000] sec. 2, as future work; [chen2010] sec. 2.1.4.
+    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row. A
+    non-zero diagonal of D causes a :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j,
+    j)^2) / 2 is reproduced. If all objects coincide, the result is one axis with all objects at its origin.
 
     Examples
     --------
@@ -129,18 +118,10 @@ class Whiten(ToFeatures):
     singular_values_ : ndarray of shape (rank,)
         Non-zero singular values, descending.
 
-    See Also
-    --------
-    SpectrumFlip : the kernel Z Z' of a symmetric matrix.
-
     Notes
     -----
     As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D. A zero matrix gives one
     column of zeros.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.2, SVC-D2.
 
     Examples
     --------

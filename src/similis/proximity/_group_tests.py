@@ -1,18 +1,13 @@
 """Permutation tests of group differences and of the correlation of two matrices.
 
-:func:`permanova` compares the locations of groups, :func:`permdisp` their dispersions, :func:`anosim` the ranks of
-dissimilarities between and within groups; :func:`mantel` correlates two matrices over the same objects. All
-permutations of a test are evaluated together in single precision; those whose statistic equals the observed one within
-the bound of the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
-
-References: [anderson2001] for PERMANOVA, [mcardle2001] for covariates, [anderson2006] for PERMDISP, [clarke1993] for
-ANOSIM, [mantel1967] for the Mantel test.
+All permutations are evaluated in single precision; those whose statistic equals the observed one within the bound of
+the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from html import escape
 from math import lgamma, log
 from typing import Any, Literal
@@ -61,19 +56,15 @@ class PermutationTest:
 
     Attributes
     ----------
-    name : str
-        Name of the test.
-    statistic_name : str
-        Name of the statistic: pseudo-F, F, R or r.
+    name, statistic_name : str
+        Names of the test and of its statistic: pseudo-F, F, R or r.
     statistic : float
         Observed statistic.
     p_value : float
         Fraction of all permutations, the observed order included, with a statistic at least as extreme; NaN without
         permutations.
-    permutations : int
-        Number of random permutations.
-    n_objects : int
-        Number of objects.
+    permutations, n_objects : int
+        Numbers of random permutations and of objects.
     n_groups : int or None
         Number of groups; None for the Mantel test.
     r2 : float or None
@@ -100,12 +91,9 @@ class PermutationTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as numbers, strings, lists and dictionaries, ready for JSON; NaN becomes None."""
-        record = asdict(self)
-        record["p_value"] = None if np.isnan(self.p_value) else self.p_value
-        return record
+        return asdict(self) | {"p_value": None if np.isnan(self.p_value) else self.p_value}
 
     def _lines(self) -> Iterator[tuple[str, str]]:
-        """Yield the result as pairs of name and text."""
         yield self.statistic_name, f"{self.statistic:.4g}"
         yield "p-value", f"{self.p_value:.3g} ({self.permutations:,} permutations)"
         if self.r2 is not None:
@@ -152,33 +140,27 @@ def permanova(
     permutations : int, default=999
         Number of random permutations; the smallest possible p-value is 1 / (permutations + 1).
     strata : array-like of shape (n,), optional
-        Blocks such as donors or batches. Objects are permuted within their block only. If the group is constant
-        within every block, the groups of whole blocks are permuted instead, and a remark says so.
+        Blocks such as donors or batches: objects are permuted within their block only. If the group is constant within
+        every block, the groups of whole blocks are permuted instead, and a remark says so.
     covariates : array-like of shape (n,) or (n, p), or DataFrame, optional
-        Variables whose effect is removed before the groups are tested. Numeric columns enter linearly, others as
-        categories.
+        Variables whose effect is removed before the groups are tested; categories unless numeric.
     sums : {"sequential", "marginal"}, default="sequential"
         Sums of squares of the covariates: each given the terms before it, or each given all other terms. The groups
         come last, so that their own test is the same.
     random_state : int, RandomState instance or None, default=None
         Random seed of the permutations.
 
-    Returns
-    -------
-    PermutationTest
-
     See Also
     --------
-    permdisp : Test whether groups differ in dispersion, which PERMANOVA also reacts to.
-    anosim : A test based on ranks.
+    permdisp, anosim
 
     Notes
     -----
     With SS_T = sum_{i<j} d_ij^2 / n and SS_W = sum_g sum_{i<j in g} d_ij^2 / n_g, the statistic is
-    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]. With covariates the sums of squares are traces
-    tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J [mcardle2001], and the residuals of the model without
-    the tested term are permuted [freedman1983]. Where whole blocks are permuted, the groups are permuted and the
-    covariates stay.
+    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]. PERMANOVA also reacts to differences in dispersion.
+    With covariates the sums of squares are traces tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J
+    [mcardle2001], and the residuals of the model without the tested term are permuted [freedman1983]. Where whole
+    blocks are permuted, the groups are permuted and the covariates stay.
 
     For an asymmetric matrix d_ij^2 is the mean of both directions. A missing pair is an error.
 
@@ -199,19 +181,9 @@ def permanova(
         blocks = _covariate_blocks(covariates, len(A))
         blocks["groups"] = np.eye(len(classes))[codes]
         terms, remarks = _several_terms(A, codes, blocks, permutations, strata, sums, rng)
-    tested = terms[-3]
-    return PermutationTest(
-        "PERMANOVA",
-        "pseudo-F",
-        float(tested.statistic),  # type: ignore[arg-type]
-        float(tested.p_value),  # type: ignore[arg-type]
-        permutations,
-        len(A),
-        len(classes),
-        r2=tested.r2,
-        terms=terms,
-        remarks=remarks,
-    )
+    _, _, _, r2, F, p = astuple(terms[-3])
+    counts = permutations, len(A), len(classes)
+    return PermutationTest("PERMANOVA", "pseudo-F", F, p, *counts, r2=r2, terms=terms, remarks=remarks)
 
 
 @validated_function(_PARAMS)
@@ -225,42 +197,28 @@ def anosim(
     D, y, permutations, strata, random_state
         As in :func:`permanova`; NaN is a missing pair, which is left out.
 
-    Returns
-    -------
-    PermutationTest
-
     Notes
     -----
     R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]. R is 1 if all
     dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import anosim
-    >>> x = np.r_[np.arange(5.0), 20 + np.arange(5.0)]
-    >>> float(anosim(abs(x[:, None] - x), ["a"] * 5 + ["b"] * 5, random_state=0).statistic)
-    1.0
     """
     A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
-    rng = check_random_state(random_state)
     ranks, known = map(symmetric_part, _known_entries(_rank(A)))
     n_pairs, total = known.sum() / 2, ranks.sum() / 2
-    perms, remarks = _permuted_codes(codes, strata, permutations, rng)
-    precisions = _precisions(ranks)
+    perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
 
-    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
-        within = _within_sums(precisions[dtype], perms[rows], len(classes)).sum(axis=1)
+    def evaluate(ranks: Floats, perms: Codes) -> tuple[Floats, Floats]:
+        within = _within_sums(ranks, perms, len(classes)).sum(axis=1)
         if n_pairs < len(A) * (len(A) - 1) / 2:
-            count = _within_sums(known, perms[rows], len(classes)).sum(axis=1)
+            count = _within_sums(known, perms, len(classes)).sum(axis=1)
         else:
-            sizes = _group_sizes(perms[:1] if strata is None else perms[rows], len(classes))
+            sizes = _group_sizes(perms, len(classes), strata)
             count = (sizes * (sizes - 1)).sum(axis=1) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             R = ((total - within) / (n_pairs - count) - within / count) / (n_pairs / 2)
             return R, SINGLE * within * (1 / (n_pairs - count) + 1 / count) / (n_pairs / 2)
 
-    R = _all_statistics(evaluate)
+    R = _all_statistics(evaluate, ranks, perms)
     if np.isnan(R[0]):
         raise ProximityError("anosim needs a known pair within a group and one between groups.")
     return PermutationTest("ANOSIM", "R", float(R[0]), _p_value(R), permutations, len(A), len(classes), remarks=remarks)
@@ -285,29 +243,15 @@ def permdisp(
     center : {"median", "centroid"}, default="median"
         Center of a group: spatial median or mean, in the space of all principal coordinates.
 
-    Returns
-    -------
-    PermutationTest
-        ``dispersions`` holds the mean distance to the center for each group.
-
     Notes
     -----
     The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
     [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
     positive and b in the negative subspace, each with its own center.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.proximity import permdisp
-    >>> x = np.r_[np.arange(10.0), 5 * np.arange(10.0)]
-    >>> found = permdisp(abs(x[:, None] - x), ["a"] * 10 + ["b"] * 10, random_state=0)
-    >>> {name: round(value, 2) for name, value in found.dispersions.items()}
-    {'a': 2.5, 'b': 12.5}
     """
     A, classes, codes = _check_groups(D, y, "permdisp")
     n, n_groups = len(A), len(classes)
-    z = _distances_to_centers(symmetric_part(A**2), codes, n_groups, center)
+    z = _distances_to_centers(symmetric_part(A**2), codes, center)
     means = np.bincount(codes, z) / np.bincount(codes)
     perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
     # Permuting the residuals keeps differences of the group means out of the reference distribution.
@@ -320,25 +264,13 @@ def permdisp(
     total = np.full(len(perms), np.sum(residuals**2))
     total[0] += between[0]
     F = _f_ratio(between, total - between, n_groups - 1, n - n_groups)
-    return PermutationTest(
-        "PERMDISP",
-        "F",
-        float(F[0]),
-        _p_value(F),
-        permutations,
-        n,
-        n_groups,
-        dispersions={str(name): float(value) for name, value in zip(classes, means, strict=True)},
-        remarks=remarks,
-    )
+    widths = {str(name): float(value) for name, value in zip(classes, means, strict=True)}
+    counts = permutations, n, n_groups
+    return PermutationTest("PERMDISP", "F", float(F[0]), _p_value(F), *counts, dispersions=widths, remarks=remarks)
 
 
 @validated_function(
-    {
-        **_PARAMS,
-        "method": [choice("pearson", "spearman")],
-        "alternative": [choice("two-sided", "greater", "less")],
-    }
+    {**_PARAMS, "method": [choice("pearson", "spearman")], "alternative": [choice("two-sided", "greater", "less")]}
 )
 def mantel(
     A: ArrayLike,
@@ -364,13 +296,9 @@ def mantel(
     permutations, strata, random_state
         As in :func:`permanova`, of the objects of B.
 
-    Returns
-    -------
-    PermutationTest
-
     Notes
     -----
-    The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
+    The test of [mantel1967]. The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
 
     Examples
     --------
@@ -394,10 +322,8 @@ def mantel(
     r = correlate(first, second, orders, symmetric)
     if np.isnan(r[0]):
         raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
-    sides = {"two-sided": np.abs(r), "greater": r, "less": -r}
-    return PermutationTest(
-        "Mantel test", "r", float(r[0]), _p_value(sides[alternative]), permutations, n, remarks=remarks
-    )
+    p = _p_value({"two-sided": np.abs(r), "greater": r, "less": -r}[alternative])
+    return PermutationTest("Mantel test", "r", float(r[0]), p, permutations, n, remarks=remarks)
 
 
 def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_missing: bool = False) -> Floats:
@@ -457,15 +383,13 @@ def _one_way(
     A2 = symmetric_part(A**2)
     total = A2.sum() / (2 * n)
     unit = 1.0 if 1e-10 < total < 1e30 else total or 1.0  # within the range of single precision
-    precisions = _precisions(A2 if unit == 1 else A2 / unit)
     perms, remarks = _permuted_codes(codes, strata, permutations, rng)
 
-    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
-        sums = _within_sums(precisions[dtype], perms[rows], n_groups)
-        within = unit * (sums / _group_sizes(perms[:1] if strata is None else perms[rows], n_groups)).sum(axis=1)
+    def evaluate(A2: Floats, perms: Codes) -> tuple[Floats, Floats]:
+        within = unit * (_within_sums(A2, perms, n_groups) / _group_sizes(perms, n_groups, strata)).sum(axis=1)
         return within, SINGLE * (within + 1e-20 * total)  # the last: entries below the range of float32
 
-    within = _all_statistics(evaluate)
+    within = _all_statistics(evaluate, A2 if unit == 1 else A2 / unit, perms)
     F = _f_ratio(total - within, within, n_groups - 1, n - n_groups)
     return (
         _term("groups", n_groups - 1, total - within[0], total, F),
@@ -479,7 +403,7 @@ def _several_terms(
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test each block of design columns given the blocks before it, or all others [mcardle2001]."""
     n = len(A)
-    G = _gower(symmetric_part(A**2))
+    G = gower(symmetric_part(A**2))
     total = float(np.trace(G))
     constant = np.ones((n, 1)) / np.sqrt(n)
     names = list(blocks)
@@ -488,7 +412,6 @@ def _several_terms(
     if df_residual < 1:
         raise ProximityError(f"permanova needs more objects than model terms. Got {n} objects, {full.shape[1]} terms.")
     orders, remarks = _permuted(np.arange(n, dtype=np.uint32), strata, permutations, rng)
-    permutes_blocks = _is_constant(codes, _block_codes(strata, n))
     terms = []
     for at, name in enumerate(names):
         others = names[:at] if sums == "sequential" else names[:at] + names[at + 1 :]
@@ -496,9 +419,10 @@ def _several_terms(
         own = _extend(reduced, blocks[name])[:, reduced.shape[1] :]
         if not own.shape[1]:
             raise ProximityError(f"permanova cannot test {name!r}: the other terms determine it.")
-        if name == "groups" and permutes_blocks:
+        if name == "groups" and _whole_blocks(codes, strata) is not None:
             perms, remarks = _permuted_codes(codes, strata, permutations, rng)
-            explained, residual = _redesigned(G, reduced, perms, int(codes.max()) + 1)
+            explained = _explained(G, reduced, perms)
+            residual = float(np.trace(G) - np.sum(reduced * (G @ reduced))) - explained
         else:
             # [freedman1983]: permute the residuals of the reduced model. Its fitted part is orthogonal to both
             # projections below and drops out.
@@ -508,23 +432,17 @@ def _several_terms(
             residual = float(np.trace(M)) - _traces(M, full, orders)
         F = _f_ratio(explained, residual, own.shape[1], df_residual)
         terms.append(_term(name, own.shape[1], explained[0], total, F))
-    return (
-        *terms,
-        _term("residual", df_residual, residual[0], total),
-        _term("total", n - 1, total, total),
-    ), remarks
+    terms += [_term("residual", df_residual, residual[0], total), _term("total", n - 1, total, total)]
+    return tuple(terms), remarks
 
 
-def _redesigned(G: Floats, reduced: Floats, perms: Codes, n_groups: int) -> tuple[Floats, Floats]:
-    """Return explained and residual sums of squares for each permuted assignment of groups, covariates fixed."""
-    explained, residual = np.empty(len(perms)), np.empty(len(perms))
-    indicators = np.eye(n_groups)
-    base = float(np.trace(G) - np.sum(reduced * (G @ reduced)))
+def _explained(G: Floats, reduced: Floats, perms: Codes) -> Floats:
+    """Return the sums of squares that permuted groups explain beyond the reduced model, whose covariates stay."""
+    explained, indicators = np.empty(len(perms)), np.eye(int(perms.max()) + 1)
     for p, codes in enumerate(perms):
         own = _extend(reduced, indicators[codes])[:, reduced.shape[1] :]
         explained[p] = np.sum(own * (G @ own))
-        residual[p] = base - explained[p]
-    return explained, residual
+    return explained
 
 
 def _term(name: str, df: int, square: float, total: float, F: Floats | None = None) -> Term:
@@ -549,23 +467,21 @@ def _p_value(statistics: Floats) -> float:
     return float((statistics >= bound).mean())
 
 
-def _all_statistics(evaluate: Callable[[Any, Any], tuple[Floats, Floats]]) -> Floats:
-    """Return the statistics of all permutations, the observed one first.
-
-    ``evaluate(rows, dtype)`` returns statistics of some permutations and bounds of their errors in single precision.
-    """
-    statistics, error = evaluate(slice(None), np.float32)
+def _all_statistics(evaluate: Callable[[Floats, Codes], tuple[Floats, Floats]], A: Floats, perms: Codes) -> Floats:
+    """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors."""
+    statistics, error = evaluate(A.astype(np.float32), perms)
     observed = abs(statistics[0])
     with np.errstate(invalid="ignore"):
         # Of a two-sided test the absolute values are compared. A statistic that is not defined is evaluated again.
         near = ~(np.abs(np.abs(statistics) - observed) > error + error[0] + ROUNDING * observed)
-    statistics[near] = evaluate(np.flatnonzero(near), np.float64)[0]
+    statistics[near] = evaluate(A, perms[near])[0]
     return statistics
 
 
-def _group_sizes(perms: Codes, n_groups: int) -> Indices:
-    """Return the number of objects per group for each row of codes."""
-    return np.stack([np.count_nonzero(perms == g, axis=1) for g in range(n_groups)], axis=1)
+def _group_sizes(perms: Codes, n_groups: int, strata: Any) -> Indices:
+    """Return the number of objects per group for each row of codes, which may differ where blocks are permuted."""
+    some = perms[:1] if strata is None else perms
+    return np.stack([np.count_nonzero(some == g, axis=1) for g in range(n_groups)], axis=1)
 
 
 def _passes(work: Callable[[slice], object], n_permutations: int) -> None:
@@ -576,11 +492,6 @@ def _passes(work: Callable[[slice], object], n_permutations: int) -> None:
             work(slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop)))
 
     map_row_chunks(chunk, n_permutations, n_jobs=-1)
-
-
-def _precisions(A: Floats) -> dict[Any, Floats]:
-    """Return A in single and in double precision."""
-    return {np.float32: A.astype(np.float32), np.float64: A}
 
 
 def _within_sums(A: Floats, perms: Codes, n_groups: int) -> Floats:
@@ -708,12 +619,12 @@ def _coarse_products(lines: Any, first: int, B: Any, orders: Codes, symmetric: b
 def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
     """Return the codes in observed order, then in random orders, and remarks about the permutations."""
     short = codes.astype(np.min_scalar_type(codes.max()))
-    blocks = _block_codes(strata, len(codes))
-    if blocks is None or not _is_constant(codes, blocks):
+    blocks = _whole_blocks(codes, strata)
+    if blocks is None:
         return _permuted(short, strata, permutations, rng)
-    groups = short[np.unique(blocks, return_index=True)[1]]  # of whole blocks
-    perms, few = _permuted(groups, None, permutations, rng)
-    how = f"groups are constant within the {len(groups)} blocks, so whole blocks were permuted"
+    _, first = np.unique(blocks, return_index=True)
+    perms, few = _permuted(short[first], None, permutations, rng)
+    how = f"groups are constant within the {len(first)} blocks, so whole blocks were permuted"
     return perms[:, blocks], (how, *few)
 
 
@@ -725,16 +636,16 @@ def _block_codes(strata: Any, n: int) -> Indices | None:
     return codes if len(blocks) > 1 else None
 
 
-def _is_constant(codes: Indices, blocks: Indices | None) -> bool:
-    """Return True if groups are constant within all of several blocks."""
-    return blocks is not None and len(np.unique(np.stack([blocks, codes]), axis=1).T) == blocks.max() + 1
+def _whole_blocks(codes: Indices, strata: Any) -> Indices | None:
+    """Return codes of the blocks if groups are constant within all of several blocks, else None."""
+    blocks = _block_codes(strata, len(codes))
+    if blocks is not None and np.unique(np.stack([blocks, codes]), axis=1).shape[1] > blocks.max() + 1:
+        return None
+    return blocks
 
 
 def _permuted(values: Codes, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
-    """Return the values in observed order, then in random orders, within blocks if given, and remarks.
-
-    A remark gives the number of different arrangements of the values where it bounds the p-value.
-    """
+    """Return the values in observed order, then in random orders, within blocks if given, and remarks about them."""
     n = len(values)
     blocks = _block_codes(strata, n)
     members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
@@ -751,7 +662,7 @@ def _permuted(values: Codes, strata: Any, permutations: int, rng: Any) -> tuple[
     return perms, tuple(remarks)
 
 
-def _gower(A2: Floats) -> Floats:
+def gower(A2: Floats) -> Floats:
     """Return the doubly centered matrix -1/2 J A2 J."""
     G = A2 - A2.mean(axis=0) - A2.mean(axis=1)[:, None] + A2.mean()
     return -G / 2
@@ -773,7 +684,7 @@ def _extend(Q: Floats, X: Floats) -> Floats:
 def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
     """Return the design columns of each covariate: its values, or one indicator per category."""
     if hasattr(covariates, "columns"):
-        columns = {str(name): covariates[name] for name in covariates.columns}
+        columns = {str(name): np.asarray(covariates[name]) for name in covariates.columns}
     else:
         table = np.asarray(covariates)
         table = table[:, None] if table.ndim == 1 else table
@@ -781,8 +692,7 @@ def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
             raise ProximityError(f"covariates must have one or two dimensions. Got shape {table.shape}.")
         columns = {f"covariate {j}": table[:, j] for j in range(table.shape[1])}
     blocks: dict[str, Floats] = {}
-    for name, column in columns.items():
-        values = np.asarray(column)
+    for name, values in columns.items():
         if len(values) != n:
             raise ProximityError(f"covariates must have one row per object. Got {len(values)} rows for {n} objects.")
         if values.dtype == object:
@@ -790,43 +700,41 @@ def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
                 values = values.astype(np.float64)
             except (TypeError, ValueError):
                 values = values.astype(str)
-        if values.dtype.kind in "iuf":
-            if not np.isfinite(values).all():
-                raise ProximityError(f"covariates must be known for every object. {name!r} has missing values.")
-            blocks[name] = np.asarray(values, dtype=np.float64)[:, None]
-        else:
+        if values.dtype.kind not in "iuf":
             labels, codes = check_labels(values, n, who=name, min_classes=1)
             blocks[name] = np.eye(len(labels))[codes]
+        elif np.isfinite(values).all():
+            blocks[name] = values.astype(np.float64)[:, None]
+        else:
+            raise ProximityError(f"covariates must be known for every object. {name!r} has missing values.")
     if "groups" in blocks:
         raise ProximityError("covariates has a column named 'groups', which is the name of the tested term; rename it.")
     return blocks
 
 
-def _distances_to_centers(A2: Floats, codes: Indices, n_groups: int, center: str) -> Floats:
+def _distances_to_centers(A2: Floats, codes: Indices, center: str) -> Floats:
     """Return the distance of each object to the center of its group [anderson2006]."""
     z2 = np.empty(len(A2))
+    groups = [np.flatnonzero(codes == g) for g in range(codes.max() + 1)]
     if center == "centroid":
-        for g in range(n_groups):
-            own = np.flatnonzero(codes == g)
+        for own in groups:
             block = A2[np.ix_(own, own)]
             z2[own] = block.mean(axis=1) - block.mean() / 2
     else:
-        system = eigen_symmetric(_gower(A2))
+        system = eigen_symmetric(gower(A2))
         keep = np.abs(system.values) > system.tolerance
         X = system.vectors[:, keep] * np.sqrt(np.abs(system.values[keep]))
         positive = system.values[keep] > 0
-        for g in range(n_groups):
-            members = X[codes == g]
-            z2[codes == g] = _squares_to_median(members[:, positive]) - _squares_to_median(members[:, ~positive])
+        for own in groups:
+            z2[own] = _squares_to_median(X[own][:, positive]) - _squares_to_median(X[own][:, ~positive])
     z2[np.abs(z2) <= roundoff(len(A2), A2.max(), np.float64)] = 0.0
     return np.sqrt(np.abs(z2))
 
 
 def _squares_to_median(X: Floats) -> Floats:
-    """Return the squared distances of the rows of X to their spatial median, by Weiszfeld's iteration.
+    """Return the squared distances of the rows of X to their spatial median w'X, by Weiszfeld's iteration.
 
-    The median is a weighted mean w'X of the rows; in terms of the centered Gram matrix K the squared distances are
-    k_ii - 2 (K w)_i + w'K w, so that an iteration does not depend on the number of columns.
+    With the centered Gram matrix K they are k_ii - 2 (K w)_i + w'K w.
     """
     X = X - X.mean(axis=0)
     K = X @ X.T

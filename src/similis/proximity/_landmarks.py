@@ -32,10 +32,9 @@ def choose_prototypes(
 
 
 def forward_selection(D: Array, k: int, codes: Indices) -> Indices:
-    """Add prototypes one at a time, each minimizing the number of errors of the nearest-prototype rule.
+    """Add prototypes one at a time, each with the fewest leave-one-out errors of the nearest-prototype rule.
 
-    An object does not count as its own prototype (leave-one-out). Ties are decided by the number of objects without a
-    prototype of their class, then by the sum of the distances to it, then by the lower index.
+    Ties are decided by the number of objects without a prototype of their class, the sum of distances, the lower index.
     """
     n = len(D)
     own, other = np.full((2, n), np.inf)  # distance to the nearest prototype of the own, of another class
@@ -75,8 +74,9 @@ class Landmarks(ToFeatures):
     """Coordinates from the similarities to a few landmarks (Nystrom method), for a linear classifier.
 
     With W the similarities among the landmarks, W = U diag(l) U', and s the similarities of an object to them, the
-    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix, and
-    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact.
+    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix of [chen2010] sec. 2.1, and
+    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact. If no eigenvalue is left, the
+    result is one column of zeros.
 
     Parameters
     ----------
@@ -93,25 +93,14 @@ class Landmarks(ToFeatures):
 
     Attributes
     ----------
-    landmark_indices_ : ndarray of int
-        Training objects that are landmarks.
-    columns_ : ndarray of int
-        Columns of a new row that are used; equal to `landmark_indices_`.
+    landmark_indices_, columns_ : ndarray of int
+        Training objects that are landmarks: the columns of a new row that are used.
     signature_ : ndarray of shape (n_components,)
         Sign of the eigenvalue of each output column.
     components_ : ndarray of shape (n_components, n_landmarks)
         |l|^(-1/2) U', without eigenvalues that are zero up to rounding.
     asymmetry_ : float
         ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
-
-    See Also
-    --------
-    DissimilaritySpace : prototypes for dissimilarities.
-
-    Notes
-    -----
-    For a positive semi-definite W this is the Nystrom approximation of a kernel; |l| and the sign extend it to the
-    repaired spectra of [chen2010] sec. 2.1. If no eigenvalue is left, the result is one column of zeros.
 
     Examples
     --------
@@ -161,10 +150,9 @@ class Landmarks(ToFeatures):
         self.landmark_indices_ = choose_prototypes(D, k, self.selection, rng)
         W = take_symmetric_part(S[np.ix_(self.landmark_indices_, self.landmark_indices_)], self)
         if self.output == "features":
-            self.components_ = np.eye(k, dtype=S.dtype)
-            self.signature_ = np.ones(k, dtype=S.dtype)
-            return
-        self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
+            self.components_, self.signature_ = np.eye(k, dtype=S.dtype), np.ones(k, dtype=S.dtype)
+        else:
+            self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
 
     def transform_rows(self, Q: Array) -> Array:
         s = Q[:, self.landmark_indices_]

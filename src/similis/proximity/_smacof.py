@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.isotonic import isotonic_regression
 
+from similis._utils.arrays import Array, Floats
 from similis.base import at_least, between, choice, fitted_reals
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToFeatures
+from similis.proximity._convert import symmetrize
 from similis.proximity._embedding import PseudoEuclidean
-
-__all__ = ["SMACOF"]
-
-Floats = NDArray[np.float64]
 
 
 class SMACOF(ToFeatures):
     """Place objects so that their distances are close to the known dissimilarities; pairs may be missing.
 
     Minimizes the stress, the sum over the known pairs of (t_ij - |x_i - x_j|)^2, where t_ij is the dissimilarity or,
-    for "ordinal", a function of it that is chosen with the map and never decreases.
+    for "ordinal", a non-decreasing function of it that is chosen with the map.
 
     Parameters
     ----------
@@ -48,20 +45,13 @@ class SMACOF(ToFeatures):
     n_iter_ : int
         Number of iterations.
 
-    See Also
-    --------
-    PseudoEuclidean : exact coordinates in a space with negative axes, and classical scaling; needs all pairs.
-
     Notes
     -----
-    The iteration starts from classical scaling, with the shortest path over known pairs for a missing one, and ends in
-    a local minimum. The two directions of a pair are averaged, or the known one is used. A new row is placed by the
-    same iteration with the training objects fixed, from the position of the nearest one; ``fit_transform`` places
-    training rows in this way too, which leaves them where they are up to the tolerance.
-
-    References
-    ----------
-    I. Borg and P. J. F. Groenen. Modern Multidimensional Scaling. Springer, 2005. Chapters 8 and 9.
+    The iteration (Borg and Groenen, Modern Multidimensional Scaling, 2005, ch. 8 and 9) starts from classical scaling,
+    with the shortest path over known pairs for a missing one, and ends in a local minimum. The two directions of a pair
+    are averaged, or the known one is used. A new row is placed by the same iteration with the training objects fixed,
+    from the position of the nearest one; ``fit_transform`` places training rows in this way too, which leaves them
+    where they are up to the tolerance.
 
     Examples
     --------
@@ -101,9 +91,8 @@ class SMACOF(ToFeatures):
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        D = np.array(S, dtype=np.float64)
-        D = np.where(np.isnan(D), D.T, np.where(np.isnan(D.T), D, (D + D.T) / 2))
+    def learn(self, S: Array, y: Any) -> None:
+        D = symmetrize(np.array(S, dtype=np.float64))
         np.fill_diagonal(D, 0)
         n, known = len(D), ~np.isnan(D)
         paths = shortest_path(csgraph_from_dense(D, null_value=-1))  # by default zero would be no edge
@@ -141,7 +130,7 @@ class SMACOF(ToFeatures):
         order = np.argsort(D[pairs], kind="stable") if self.method == "ordinal" else np.zeros(0, np.intp)
         self._known_order, self._targets = D[pairs][order], target[pairs][order]
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         X, known = self.embedding_, ~np.isnan(Q)
         if not known.any(axis=1).all():
             i = int(np.argmin(known.any(axis=1)))

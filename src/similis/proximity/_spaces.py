@@ -20,20 +20,11 @@ from similis.proximity._landmarks import choose_prototypes
 
 
 class SimilarityFeatures(ToRows):
-    """Use the row of an object as its feature vector.
+    """Use the row of an object as its feature vector ([chen2010] sec. 2.2; SVC-D of [pekalska2000] sec. 2.2).
 
     The rows are passed through unchanged. As the first step of a pipeline this transformer declares the matrix as
     pairwise, so that cross-validation removes held-out objects from the columns too; any classifier of feature vectors
     may follow.
-
-    See Also
-    --------
-    DissimilaritySpace : a selection of the columns.
-    RowRBF : a similarity of rows.
-
-    References
-    ----------
-    [chen2010] sec. 2.2; on dissimilarities, SVC-D of [pekalska2000] sec. 2.2.
 
     Examples
     --------
@@ -57,7 +48,7 @@ class SimilarityFeatures(ToRows):
 
 
 class DissimilaritySpace(ToRows):
-    """Describe an object by its dissimilarities to a few prototypes.
+    """Describe an object by its dissimilarities to a few prototypes ([pekalska2000] sec. 2).
 
     Parameters
     ----------
@@ -73,19 +64,9 @@ class DissimilaritySpace(ToRows):
 
     Attributes
     ----------
-    prototype_indices_ : ndarray of int
-        Training objects that are prototypes, in the order of the output columns.
-    columns_ : ndarray of int
-        Columns of a new row that are used; equal to `prototype_indices_`.
-
-    See Also
-    --------
-    SimilarityFeatures : all columns, for similarities and dissimilarities.
-    Landmarks : a few objects for a similarity, by the Nystrom method.
-
-    References
-    ----------
-    [pekalska2000] sec. 2.
+    prototype_indices_, columns_ : ndarray of int
+        Training objects that are prototypes, in the order of the output columns: the columns of a new row that are
+        used.
 
     Examples
     --------
@@ -154,23 +135,14 @@ class DissimilaritySpace(ToRows):
 
 
 class SpectrumSquare(ToRows):
-    """Square the spectrum: S S', a kernel for any S, symmetric or not.
+    """Square the spectrum: S S', a kernel for any S, symmetric or not ([chen2010] sec. 2.1.6).
 
-    For a symmetric S this squares the spectrum; it is also the linear kernel on the rows of S as features. A new row
-    s becomes s S'.
+    It is the linear kernel on the rows of S as features. A new row s becomes s S'.
 
     Attributes
     ----------
     similarities_ : ndarray of shape (n, n)
         The training matrix.
-
-    See Also
-    --------
-    SimilarityFeatures : the rows themselves.
-
-    References
-    ----------
-    [chen2010] sec. 2.1.6; the kernel of SVC-D in [pekalska2000] sec. 2.2.
 
     Examples
     --------
@@ -196,7 +168,7 @@ class SpectrumSquare(ToRows):
 
 
 class RowRBF(ToRows):
-    """RBF-like similarity of rows, exp(-gamma ||s(x) - s(z)||), with the norm not squared.
+    """RBF-like similarity of rows, exp(-gamma ||s(x) - s(z)||), with the norm not squared: RBF-sim of [chen2010].
 
     Two objects are similar if they are similar to the same objects. s(x) is the row of x over the n training objects.
 
@@ -209,14 +181,6 @@ class RowRBF(ToRows):
     ----------
     rows_ : ndarray of shape (n, n)
         The training rows.
-
-    See Also
-    --------
-    SimilarityFeatures : the rows themselves, for any classifier of feature vectors.
-
-    References
-    ----------
-    [chen2010] p. 35, the similarity RBF-sim.
 
     Examples
     --------

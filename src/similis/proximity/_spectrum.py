@@ -1,7 +1,4 @@
-"""Repair of indefinite similarities by their spectrum: clip, flip and shift ([chen2010] sec. 2.1.3-2.1.5, 4.1).
-
-The decomposition S = U diag(l) U' is cached: clip, flip and shift of one matrix share it.
-"""
+"""Repair of indefinite similarities by their spectrum: clip, flip and shift ([chen2010] sec. 2.1.3-2.1.5, 4.1)."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ class _Spectrum(ToRows):
 
     @property
     def eigenvectors_(self) -> Array:
-        """The eigenvectors, as columns in the order of ``eigenvalues_``."""
+        """Eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
     def _eigen(self) -> EigenSystem:
@@ -51,11 +48,10 @@ class _Spectrum(ToRows):
         return EigenSystem(self._values, self._vectors)
 
     def _decompose_if_needed(self, S: Array, *, beyond: int = -1, k: int | None = None) -> tuple[Array, bool]:
-        """Return the symmetric part of S, and True if the spectrum needs no change.
+        """Return the symmetric part of S, and True if the spectrum needs no change and is not computed.
 
-        A Cholesky factorization, much cheaper than the decomposition, tests whether every eigenvalue is above `beyond`
-        times the rounding error. The matrix is decomposed only if it fails, or if k eigenvalues are to be selected.
-        Otherwise the matrix is stored, so that ``eigenvalues_`` can be computed on demand.
+        This is so if k is None or n, and a Cholesky factorization proves all eigenvalues above `beyond` rounding
+        errors.
         """
         A = take_symmetric_part(S, self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
@@ -123,11 +119,10 @@ class _Projection(_Spectrum):
 
 
 class SpectrumClip(_Projection):
-    """Clip the spectrum: set negative eigenvalues to zero.
+    """Clip the spectrum: set negative eigenvalues to zero ([chen2010] sec. 2.1.3, 4.1).
 
     With S = U diag(l) U', the result U diag(max(l, 0)) U' is the positive semi-definite matrix nearest to S in the
-    Frobenius norm. A new row s becomes s P with P = U diag(1[l >= 0]) U'. S P is the clipped training matrix, so that
-    training rows and new rows are treated consistently.
+    Frobenius norm. A new row s becomes s P with P = U diag(1[l >= 0]) U'; S P is the clipped training matrix.
 
     Parameters
     ----------
@@ -142,7 +137,7 @@ class SpectrumClip(_Projection):
     eigenvectors_ : ndarray of shape (n, n)
         Their eigenvectors, as columns.
     n_components_ : int
-        Rank of P, the dimension of the space on which new rows are projected.
+        Rank of P.
     projection_ : ndarray of shape (n, n)
         P, computed on access.
     asymmetry_ : float
@@ -150,8 +145,7 @@ class SpectrumClip(_Projection):
 
     See Also
     --------
-    SpectrumFlip : keep the magnitude of the negative eigenvalues.
-    SpectrumShift : change self-similarities only.
+    SpectrumFlip, SpectrumShift
 
     Notes
     -----
@@ -159,10 +153,6 @@ class SpectrumClip(_Projection):
     new object) uses 1[l > 0] for P, the text 1[l >= 0]; they differ for a singular S. The text is followed here: a
     positive semi-definite S leaves new rows unchanged. For an asymmetric S, ``fit_transform`` repairs the symmetric
     part, while new rows, whose reverse direction is missing, are multiplied as given.
-
-    References
-    ----------
-    [chen2010] sec. 2.1.3, 4.1, proposition 4.1.
 
     Examples
     --------
@@ -184,7 +174,7 @@ class SpectrumClip(_Projection):
 
 
 class SpectrumFlip(_Projection):
-    """Flip the spectrum: replace every eigenvalue by its absolute value.
+    """Flip the spectrum: replace every eigenvalue by its absolute value ([chen2010] sec. 2.1.4, 4.1).
 
     The negative part of the spectrum is treated as information instead of noise. With S = U diag(l) U' the result is
     U diag(|l|) U'. A new row s becomes s P with P = U diag(sign(l)) U'; S P is the flipped training matrix.
@@ -199,19 +189,10 @@ class SpectrumFlip(_Projection):
     eigenvalues_, eigenvectors_, n_components_, projection_, asymmetry_
         As in :class:`SpectrumClip`.
 
-    See Also
-    --------
-    SpectrumClip : set the negative eigenvalues to zero.
-    Whiten : coordinates whose inner products are the flipped matrix.
-
     Notes
     -----
     An eigenvalue within rounding of zero counts as zero, and sign(0) = 0, so that a new row loses its part in the null
     space of S.
-
-    References
-    ----------
-    [chen2010] sec. 2.1.4, 4.1.
 
     Examples
     --------
@@ -235,7 +216,7 @@ class SpectrumFlip(_Projection):
 class SpectrumShift(_Spectrum):
     """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
-    Only self-similarities change. New rows are passed through unchanged, as in the text of [chen2010], so that
+    Only self-similarities change. New rows are passed through unchanged, as in [chen2010] sec. 2.1.5 and 4.1, so that
     ``fit_transform(S)`` differs from ``fit(S).transform(S)`` on the diagonal.
 
     Parameters
@@ -251,19 +232,11 @@ class SpectrumShift(_Spectrum):
     eigenvalues_, eigenvectors_, asymmetry_
         As in :class:`SpectrumClip`.
 
-    See Also
-    --------
-    SpectrumClip : the nearest positive semi-definite matrix.
-
     Notes
     -----
-    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
-    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it
-    rather than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
-
-    References
-    ----------
-    [chen2010] sec. 2.1.5, 4.1.
+    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip (30
+    % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it rather
+    than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
 
     Examples
     --------
@@ -322,19 +295,12 @@ def augmented_rows(S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *,
     spectrum : {"clip", "flip"}, default="clip"
         The modification.
 
-    Returns
-    -------
-    ndarray of shape (m, n)
-
-    See Also
-    --------
-    SpectrumClip : the consistent rule, one matrix product for all rows.
-
     Notes
     -----
-    The rule of Wu et al. as [chen2010] sec. 4.1 states it. The training rows do not become those of the repaired
-    training matrix, and each new row costs one decomposition; the error of an SVM behind it is higher than with the
-    consistent rule where negative eigenvalues matter (SimSVM on the aural sonar data: 28 % instead of 13 %).
+    The rule of Wu et al. as [chen2010] sec. 4.1 states it; :class:`SpectrumClip` applies the consistent rule. The
+    training rows do not become those of the repaired training matrix, and each new row costs one decomposition; the
+    error of an SVM behind it is higher than with the consistent rule where negative eigenvalues matter (SimSVM on the
+    aural sonar data: 28 % instead of 13 %).
 
     Examples
     --------
@@ -349,17 +315,11 @@ def augmented_rows(S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *,
     Q = check_block(rows)
     if Q.shape[1] != len(A):
         raise ProximityError(f"rows must have one column per training object, {len(A)}. Got shape {Q.shape}.")
-    psi = one_per_row(self_similarity, len(Q))
-    n = len(A)
-    whole = np.empty((n + 1, n + 1))
-    whole[:n, :n] = A
-    found = np.empty((len(Q), n))
-    for i, row in enumerate(Q):
-        whole[n, :n] = whole[:n, n] = row
-        whole[n, n] = psi[i]
-        values, U = np.linalg.eigh(whole)
+    found = np.empty((len(Q), len(A)))
+    for i, (row, own) in enumerate(zip(Q, one_per_row(self_similarity, len(Q)))):
+        values, U = np.linalg.eigh(np.block([[A, row[:, None]], [row, own]]))
         modified = np.maximum(values, 0.0) if spectrum == "clip" else np.abs(values)
-        found[i] = U[:n] @ (modified * U[n])
+        found[i] = U[:-1] @ (modified * U[-1])
     return found
 
 

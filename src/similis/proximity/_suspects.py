@@ -3,9 +3,7 @@
 Each round predicts every pair from the neighbors of its two objects, converts the difference to local standard
 deviations, and rejects pairs that are far from the prediction and also contradicted by the triangles over them.
 Rejected values are replaced by their predictions before the next round, with narrower neighborhoods, until the rejected
-pairs no longer change.
-
-Values far outside the range of all others are suspicious in any case, and take no part in the predictions.
+pairs no longer change. Values far outside the range of all others take no part in the predictions.
 """
 
 from __future__ import annotations
@@ -16,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from similis import _kernels
@@ -51,16 +51,12 @@ class Suspects:
     ----------
     pairs : ndarray of shape (m, 2)
         Row numbers i < j of the suspicious pairs.
-    values : ndarray of shape (m,)
-        Values in the matrix, the mean of both directions.
-    expected : ndarray of shape (m,)
-        Values predicted from the neighbors of i and j.
+    values, expected : ndarray of shape (m,)
+        Values in the matrix, the mean of both directions, and values predicted from the neighbors of i and j.
     scores : ndarray of shape (m,)
         Differences of the two in local standard deviations.
-    n_pairs : int
-        Number of pairs that were checked.
-    n_objects : int
-        Number of objects that were checked: a random part of a large matrix.
+    n_pairs, n_objects : int
+        Numbers of pairs and of objects that were checked: a random part of a large matrix.
     ids : tuple
         Names of the objects in `pairs`, pair by pair; empty without names.
     skipped : str
@@ -103,29 +99,21 @@ class Suspects:
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
 def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0) -> Suspects:
-    """Find pairs whose value is inconsistent with the rest of the matrix.
+    """Find pairs whose value is inconsistent with the rest of the matrix, which is not changed.
 
-    Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value differs from the
-    value predicted from the neighbors of its two objects by far more than is usual in this matrix, and if the triangles
-    over it agree with the predicted value. A pair whose value lies far outside the range of all others is suspicious
-    whatever the triangles are.
+    Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value is far from the
+    one predicted from the neighbors of its two objects, compared with what is usual in this matrix, and if the
+    triangles over it agree with the predicted value; or if its value lies far outside the range of all others.
 
     Parameters
     ----------
     S : array-like of shape (n, n)
         Proximities; NaN is a missing entry and is not checked. For an asymmetric matrix the mean of both directions is
         checked.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of the proximities.
-    ids : sequence of n names, optional
-        Names of the objects, used in the result.
+    kind, ids
+        As in :func:`diagnose`.
     random_state : int, RandomState instance or None, default=0
         Random seed of the samples: 256 columns, and 3,000 objects of larger matrices.
-
-    Returns
-    -------
-    Suspects
-        The pairs, their values and the expected values. The matrix is not changed.
 
     Notes
     -----
@@ -170,18 +158,19 @@ def find_suspects(
         return replace(nothing, skipped=f"at least {MIN_OBJECTS} objects are needed, got {n}")
     sign = 1.0 if kind == "dissimilarity" else -1.0
     outside = _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64))
-    verdict = judge(sign * s, n, _generator(random_state), outside)
-    if verdict is None:
+    judged = judge(sign * s, n, _generator(random_state), outside)
+    if judged is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
-    order = np.argsort(-verdict.deviations, kind="stable")
-    pair = verdict.suspects[order]
+    pair, scores, expected = judged
+    order = np.argsort(-scores, kind="stable")
+    pair = pair[order]
     pairs = np.stack([objects[i[pair]], objects[j[pair]]], axis=1)
     return replace(
         nothing,
         pairs=pairs,
         values=s[pair],
-        expected=sign * verdict.expected[order],
-        scores=verdict.deviations[order],
+        expected=sign * expected[order],
+        scores=scores[order],
         ids=() if ids is None else tuple((ids[a], ids[b]) for a, b in pairs),
     )
 
@@ -191,14 +180,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-class Verdict(NamedTuple):
-    """Condensed indices of the suspicious pairs, their deviations in local standard deviations, and expected values."""
-
-    suspects: Indices
-    deviations: Floats
-    expected: Floats
 
 
 class _Round(NamedTuple):
@@ -211,8 +192,11 @@ class _Round(NamedTuple):
     stretch: Callable[[Floats], Floats]
 
 
-def judge(d: Floats, n: int, rng: Any, outside: Mask) -> Verdict | None:
-    """Check all pairs of an upper triangle, `outside` being suspicious; None if over half of the entries are equal."""
+def judge(d: Floats, n: int, rng: Any, outside: Mask) -> tuple[Indices, Floats, Floats] | None:
+    """Check all pairs of an upper triangle, `outside` being suspicious; None if over half of the entries are equal.
+
+    Return the numbers of the suspicious pairs, their deviations in local standard deviations, and expected values.
+    """
     known = np.isfinite(d) & ~outside
     if spread(d[known]) <= 1e-12 * np.abs(d[known]).max(initial=0.0):  # equal up to rounding
         return None
@@ -236,7 +220,7 @@ def judge(d: Floats, n: int, rng: Any, outside: Mask) -> Verdict | None:
     pairs = np.concatenate([result.suspects[inside], np.flatnonzero(outside)])
     deviations = np.concatenate([result.deviations[inside], scores[outside]])
     order = np.argsort(t[known])  # interpolate back to the scale of d
-    return Verdict(pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order]))
+    return pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order])
 
 
 def _far_outside(d: Floats, i: Array, j: Array, own: Floats) -> Mask:
@@ -281,7 +265,8 @@ def spread(values: Floats) -> float:
 def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int) -> _Round:
     """Run one round: predictions from `filled`, deviations of `t` from them, and the pairs beyond the cut."""
     narrow = width == WIDTHS[-1]
-    T = _square(filled, n)
+    T = squareform(filled, checks=False)
+    np.fill_diagonal(T, np.nan)
     scale = spread(t[good])
     R = _differences(T, columns, scale)
     N = _neighbors(R, T if narrow else None, min(width, max(WIDTHS[-1], int(REACH * n))))
@@ -295,14 +280,15 @@ def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, wi
     nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
     # Only the deviating pairs, and the sample they are compared with, are examined further.
     candidates = np.union1d(some, np.flatnonzero(np.abs(t - nearest) > CUT * sigma.min()))
-    local, gap = _spreads_and_gaps(T, N, narrow, candidates, slope)
     t_a, slope_a, nearest_a = (values[candidates] for values in (t, slope, nearest))
+    i, j = (side[candidates] for side in np.triu_indices(n, 1))
+    local, gap = _spreads_and_gaps(T, N, narrow, np.stack([i, j], axis=1), slope_a)
     sampled = np.isin(candidates, some, assume_unique=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
         usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
     contradicted = _contradicted(t_a, nearest_a, gap, sampled)
-    contradicted &= _contradicted(t_a, nearest_a, R[np.triu_indices(n, 1)][candidates], sampled)
+    contradicted &= _contradicted(t_a, nearest_a, R[i, j], sampled)
     cut = max(CUT, _tail(usual[sampled & contradicted & np.isfinite(usual)], len(t)))
     rejected = np.zeros(len(t), dtype=bool)
     rejected[candidates] = contradicted & (far > CUT)
@@ -313,8 +299,8 @@ def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, wi
 def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
     """Return True where the triangle differences x agree with the expected value rather than with the value t.
 
-    This is the case if x is typical of the expected value, or larger than usual for a pair as short as t (smaller for a
-    pair as long as t), or nearer, by ratio, to the median at the expected value.
+    They do if x is typical of the expected value, or larger than usual for a pair as short as t (smaller for one as
+    long as t), or nearer, by ratio, to the median at the expected value.
     """
     knots, curves = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
     low_e, usual_e, high_e = _evaluate_curves(knots, curves, expected)
@@ -370,18 +356,11 @@ def _neighbors(R: Floats, T: Floats | None, width: int) -> NDArray[np.int64]:
     """Return the nearest objects by R; with T by the larger of two ranks, that of R and that of the entry itself."""
     score = R
     if T is not None:
-        a, b = _ranks(R), _ranks(np.where(np.isnan(T), np.inf, T))
+        a, b = (rankdata(A, method="ordinal", axis=1) for A in (R, np.where(np.isnan(T), np.inf, T)))
         score = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
         np.fill_diagonal(score, np.inf)
     order = np.argsort(score, axis=1, kind="stable")
     return np.ascontiguousarray(order[:, :width])
-
-
-def _ranks(A: Floats) -> Floats:
-    order = np.argsort(A, axis=1, kind="stable")
-    ranks = np.empty(A.shape)
-    np.put_along_axis(ranks, order, np.arange(A.shape[1], dtype=float)[None], axis=1)
-    return ranks
 
 
 def _expectations(T: Floats, N: NDArray[np.int64], additive: bool) -> tuple[Floats, Floats]:
@@ -395,21 +374,15 @@ def _expectations(T: Floats, N: NDArray[np.int64], additive: bool) -> tuple[Floa
 
 
 def _spreads_and_gaps(
-    T: Floats, N: NDArray[np.int64], additive: bool, candidates: Array, slope: Floats
+    T: Floats, N: NDArray[np.int64], additive: bool, pairs: NDArray[np.int64], center: Floats
 ) -> tuple[Floats, Floats]:
-    """Compute the spread of the prediction and the gap of the triangles for the pairs `candidates`."""
-    n, turns = len(T), _n_matches(N)
-    first = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2  # number of the first pair of each row
-    i = np.searchsorted(first, candidates, side="right") - 1
-    i = np.minimum(i, n - 2)
-    pairs = np.stack([i, candidates - first[i] + i + 1], axis=1)
-    center = slope[candidates]
-    local, gap = np.empty((2, len(candidates)))
+    """Compute the spread of the predictions around `center` and the gap of the triangles for some pairs."""
+    turns, (local, gap) = _n_matches(N), np.empty((2, len(pairs)))
 
     def work(part: slice) -> None:
         _kernels.pair_spreads(T, N, turns, WIDTHS[-1], additive, pairs[part], center[part], local[part], gap[part])
 
-    map_row_chunks(work, len(candidates), n_jobs=-1)
+    map_row_chunks(work, len(pairs), n_jobs=-1)
     return local, gap
 
 
@@ -447,10 +420,3 @@ def _balanced(n: int) -> NDArray[np.int64]:
     """Order rows so that long and short ones alternate, which balances the work of slices."""
     rows = np.arange(n)
     return np.stack([rows, rows[::-1]], axis=1).ravel()[:n].copy()
-
-
-def _square(d: Floats, n: int) -> Floats:
-    """Build the symmetric matrix of a condensed vector, NaN on the diagonal."""
-    T = np.full((n, n), np.nan)
-    T[np.triu_indices(n, 1)] = d
-    return np.where(np.isnan(T), T.T, T)
