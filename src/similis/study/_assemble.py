@@ -162,6 +162,9 @@ def make_model(
 ) -> Any:
     """Make the unfitted model of a method as the study evaluates it, with its conversion and its parameter search.
 
+    The result is a PathSearchCV, or a classifier, regressor or pipeline where there is nothing to search, or
+    OnLandmarks of these.
+
     Parameters
     ----------
     method : str or Method
@@ -180,11 +183,8 @@ def make_model(
     cv : int or splitter, default=10
         Folds of the parameter search; a method with `cv` of its own keeps that. An integer makes stratified folds,
         and folds of whole groups where ``fit`` gets `groups`.
-    costs : array-like of shape (G, G) or "balanced", optional
-        ``costs[f, g]`` is the cost of predicting f when g is true. Parameters are chosen by it, and classifiers with
-        the parameter `costs` decide by it.
-    priors : array-like of shape (G,) or "equal", optional
-        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
+    costs, priors : array-like or str, optional
+        As for :meth:`Study.run`.
     metric : str, optional
         Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
         error, or root mean squared error for a method of regression.
@@ -198,11 +198,6 @@ def make_model(
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
     missing : bool, default=False
         True puts ``CompleteKernel`` in front of a method that cannot read missing entries.
-
-    Returns
-    -------
-    PathSearchCV, or a classifier, regressor or pipeline where there is nothing to search, or OnLandmarks of these
-        Unfitted.
 
     Examples
     --------
@@ -237,11 +232,9 @@ def make_model(
     else:
         goal = make_goal(metric, costs, priors, y, classes)
     parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
-    grid = found.grid_for(n if n is not None else 2**31)
-    folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
-    if found.cv is not None:
-        folds = found.cv
-    model = with_search(parts, grid, cv=folds, goal=goal)
+    folds = cv if found.cv is None else found.cv
+    folds = DealtFolds(folds, random_state) if isinstance(folds, int) else folds
+    model = with_search(parts, found.grid_for(2**31 if n is None else n), cv=folds, goal=goal)
     if found.landmarks is None:
         return model
     return OnLandmarks(model, n_landmarks=found.landmarks, random_state=random_state)
@@ -249,9 +242,8 @@ def make_model(
 
 def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: Goal) -> Any:
     """Wrap the estimator in a search where the grid has more than one point, else set that point."""
-    points = int(np.prod([len(values) for values in grid.values()], dtype=np.int64)) if grid else 1
     named = {parts.prefix + key: values for key, values in grid.items()}
-    if points == 1:
+    if all(len(values) == 1 for values in grid.values()):
         return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
     return PathSearchCV(parts.estimator, named, cv=cv, scoring=goal.scoring(parts.estimator))
 
@@ -285,11 +277,11 @@ class Goal:
         """Score of a parameter search; None for accuracy, also where a method has no probabilities to score."""
         if self.metric in OF_VALUES:
             known = {"rmse": "neg_mean_squared_error", "r2": "neg_mean_squared_error", "mae": "neg_mean_absolute_error"}
-            return known.get(self.metric) or make_scorer(MeanLoss(self.metric), greater_is_better=False)
+            return known.get(self.metric) or make_scorer(_mean_loss, greater_is_better=False, metric=self.metric)
+        if self.metric == "error":
+            return None
         if self.metric in OF_LABELS:
-            if self.metric == "error":
-                return None
-            return make_scorer(CostScore(self.loss, self.classes), greater_is_better=False)  # type: ignore[arg-type]
+            return make_scorer(_mean_cost, greater_is_better=False, costs=self.loss, classes=self.classes)
         return score_probabilities if hasattr(estimator, "predict_proba") else None
 
 
@@ -323,24 +315,13 @@ def score_probabilities(model: Any, X: Any, y: Any) -> float:
     return -log_loss(np.searchsorted(classes, np.asarray(y)), proba)
 
 
-@dataclass(frozen=True)
-class MeanLoss:
+def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
     """Mean loss of predicted values, a scikit-learn score function."""
-
-    metric: str
-
-    def __call__(self, truth: Any, predicted: Any) -> float:
-        return float(value_losses(self.metric, np.asarray(truth), np.asarray(predicted)).mean())
+    return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
-@dataclass(frozen=True, eq=False)
-class CostScore:
+def _mean_cost(truth: Any, predicted: Any, costs: NDArray[np.float64], classes: Any) -> float:
     """Mean cost of predicted labels, a scikit-learn score function; labels are codes without `classes`."""
-
-    costs: NDArray[np.float64]
-    classes: Any = None
-
-    def __call__(self, truth: Any, predicted: Any) -> float:
-        if self.classes is not None:
-            truth, predicted = (np.searchsorted(self.classes, labels) for labels in (truth, predicted))
-        return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
+    if classes is not None:
+        truth, predicted = (np.searchsorted(classes, labels) for labels in (truth, predicted))
+    return mean_cost(np.asarray(truth), np.asarray(predicted), costs)

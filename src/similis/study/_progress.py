@@ -27,16 +27,13 @@ class Progress:
     done, total : int
         Number of finished entries, and of all entries of the methods that have not been dropped or skipped.
     seconds_left : float
-        Estimated time left: mean time of each method's finished entries, or the estimate of :meth:`Study.estimate`, for
-        its open ones, divided by the workers; at most the rest of the time budget.
+        Estimated time left, at most the rest of the time budget.
     entry : Entry
         Entry that was finished last.
     leader : str or None
         Leading method so far; None before the first complete split.
-    splits_done : int
-        Number of splits that all methods in the race have finished.
-    dropped : int
-        Number of methods dropped.
+    splits_done, dropped : int
+        Number of splits that all methods in the race have finished, and of methods dropped.
     """
 
     done: int
@@ -76,13 +73,8 @@ def show_progress(
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
 
-            columns = (
-                TextColumn("study"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.description}"),
-            )
+            study, description = TextColumn("study"), TextColumn("{task.description}")
+            columns = study, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), description
             bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
             words = f"about {clock(seconds_left(plan.open_tasks()))} left"
             task = bar.add_task(words, total=len(plan.tasks), completed=len(plan.entries))
