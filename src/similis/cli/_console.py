@@ -48,7 +48,7 @@ _IN_CLI_WORDS = [
     ),
     (r"\b(absent|aggregate|score)=('[^']*')", r"--\1 \2"),
     (r"\b(absent|aggregate|score)=\.\.\.", r"--\1"),
-    (r"^(absent|aggregate) must be", r"--\1 must be"),
+    (r"^(absent|aggregate|protocol) must be", r"--\1 must be"),
     (r"name them with columns=\.\.\.", "name them with --columns"),
     (r": columns must name all", ": --columns must name all"),
     (r"say which with key=\.\.\.", "name one as FILE::NAME"),
@@ -80,7 +80,6 @@ _IN_CLI_WORDS = [
     (r"\bn_splits\b", "--splits"),
     (r"\btest_size\b", "--test-size"),
     (r"^cv must be", "--folds must be"),
-    (r"^protocol must be", "--protocol must be"),
     (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
@@ -102,9 +101,7 @@ _NAMES: dict[str, str] = {}  # names of temporary copies in messages
 def report_errors() -> Iterator[None]:
     """Run a command: bad input ends with one message and status 2, a lost cluster with 1, Ctrl-C with 130.
 
-    A bug keeps its traceback.
-
-    With SIMILIS_DEBUG set, bad input shows its traceback too.
+    A bug keeps its traceback; with SIMILIS_DEBUG set, bad input shows its traceback too.
     """
     said: set[str] = set()
 
@@ -158,16 +155,10 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
     """Print the result as a table; as plain text if standard output is not a terminal."""
-    table = Table(
-        *head,
-        title=None if title is None else escape(escape_controls(title)),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-    )
+    title = None if title is None else escape(escape_controls(title))
+    table = Table(*head, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(escape(escape_controls(cell if isinstance(cell, str) else _format_cell(cell))) for cell in row))
+        table.add_row(*(escape(escape_controls(_format_cell(cell))) for cell in row))
     console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
     if not sys.stdout.isatty():
         console.width = 10_000

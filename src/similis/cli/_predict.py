@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import similis
 from similis.cli._console import input_path, note, print_json
 from similis.cli._options import Json, Overwrite, argument, command, option
 from similis.cli._outputs import check_outputs, write_table
@@ -73,20 +74,13 @@ def predict(
     **Examples**
 
         similis predict model.skops new-rows.csv
-
         similis predict model.skops new-rows.npz --json
-
         similis predict combined.skops rows1.csv rows2.csv
-
         similis predict model.skops new-rows.csv --confidence 0.9 --explain 5
-
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
-    from similis.io import read_model, read_objects, read_proximity
-    from similis.study import predict_rows
-
     check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=output)
-    trained = read_model(model)
+    trained = similis.io.read_model(model)
     if confidence is not None and trained.card.calibration is None:
         raise ProximityError(
             f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
@@ -98,23 +92,19 @@ def predict(
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
             if trained.card.reads == "objects":
-                blocks.append(read_objects(path, id_column=source.id_column, types=trained.card.types))
+                blocks.append(similis.io.read_objects(path, id_column=source.id_column, types=trained.card.types))
                 continue
-            new: Any = read_proximity(
+            new: Any = similis.read_proximity(
                 path,
                 square=False,
-                kind=source.kind,  # type: ignore[arg-type]
+                kind=source.kind,
                 header=False,
-                format=source.format,
-                columns=source.pair_columns,
-                score=source.score,
-                aggregate=source.aggregate,
-                absent=source.absent,
+                **source.pairs(),
             )
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
-    predictions = predict_rows(trained, blocks, explain=explain, confidence=confidence)
+    predictions = similis.study.predict_rows(trained, blocks, explain=explain, confidence=confidence)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
     if not json or output != "-":
         write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)

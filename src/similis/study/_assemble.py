@@ -64,35 +64,29 @@ def assemble(
     one without priors gets the `expected_costs`, which take account of them.
     """
     made = method.make()
-    front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
-    added = []
+    added: list[tuple[str, Any, str]] = [] if first is None else [("pairwise", first, "")]  # name, step, description
     of_matrix = method.reads != "objects"
     if of_matrix and facts.names:
         facts, step = _combine(method, facts)
         if step is not None:
-            front.append(("combine", step))
-            added.append(f"mean of {', '.join(facts.names)}" if step.matrix == "mean" else "")
+            added.append(("combine", step, f"mean of {', '.join(facts.names)}" if step.matrix == "mean" else ""))
     kind = method.reads if method.reads in ("similarity", "dissimilarity") else facts.kind
     symmetrize = of_matrix and method.symmetric and not facts.symmetric
     changed = kind != facts.kind or symmetrize
     if of_matrix and facts.missing and (changed or not get_tags(made).input_tags.allow_nan):
-        front.append(("complete", CompleteKernel(kind=facts.kind)))
-        added.append("completed")
+        added.append(("complete", CompleteKernel(kind=facts.kind), "completed"))
     if symmetrize:
-        front.append(("symmetrize", Symmetrize()))
-        added.append("symmetrized")
+        added.append(("symmetrize", Symmetrize(), "symmetrized"))
     if kind != facts.kind:
         if kind == "similarity":
             converter: Any = ToSimilarity(method=facts.to_similarity)
         else:
             converter = ToDissimilarity(method=facts.to_dissimilarity)
-        front.append(("convert", converter))
-        added.append(f"to {kind} ({converter.method})")
+        added.append(("convert", converter, f"to {kind} ({converter.method})"))
     # The linear conversion to similarities has the range 1.
     in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
     if of_matrix and method.rescale and not in_range:
-        front.append(("rescale", Rescale(kind=kind)))
-        added.append("rescaled")
+        added.append(("rescale", Rescale(kind=kind), "rescaled"))
     task_step = "classifier" if method.task == "classification" else "regressor"
     own = list(made.steps) if isinstance(made, Pipeline) else [(task_step, made)]
     last = own[-1][1]
@@ -107,14 +101,14 @@ def assemble(
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
-    front = [(name if name not in taken else f"study_{name}", step) for name, step in front]
+    front = [(name if name not in taken else f"study_{name}", step) for name, step, _ in added]
     prefix = "" if isinstance(made, Pipeline) or not front else f"{task_step}__"
     estimator = Pipeline([*front, *own]) if front else made
     if seed is not None:
         for name, value in sorted(estimator.get_params(deep=True).items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 estimator.set_params(**{name: seed})
-    return Assembled(estimator, ", ".join(filter(None, added)), prefix)
+    return Assembled(estimator, ", ".join(words for _, _, words in added if words), prefix)
 
 
 def _combine(method: Method, facts: MatrixFacts) -> tuple[MatrixFacts, CombineMatrices | None]:
@@ -218,7 +212,7 @@ def make_model(
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
     names = tuple(names or ())
-    check_kinds(kind if names and isinstance(kind, list | tuple) else (kind,))
+    check_kinds(kind if names else [kind])
     kinds = (kind,) * len(names) if isinstance(kind, str) else tuple(kind)
     if len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kinds)} for {len(names) or 'one'}.")

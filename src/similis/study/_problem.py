@@ -126,9 +126,9 @@ class Problem:
         }
 
 
-def check_kinds(kinds: Any) -> None:
-    """Raise an error for a kind of proximity that does not exist."""
-    for one in kinds:
+def check_kinds(kind: Any) -> None:
+    """Raise an error for a kind of proximity, or one in a list of several, that does not exist."""
+    for one in kind if isinstance(kind, list | tuple) else (kind,):
         if one not in ("similarity", "dissimilarity"):
             raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
 
@@ -149,7 +149,7 @@ def make_problem(
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
     if kind is not None:
-        check_kinds(kind if isinstance(kind, list | tuple) else (kind,))
+        check_kinds(kind)
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids

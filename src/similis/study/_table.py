@@ -289,26 +289,16 @@ ABOUT = {
     "nc": ("cazzanti2007 eq. 2.9", "the most similar class centroid"),
     "nc(adjusted)": ("cazzanti2007 eq. 3.1", "nearest centroid, adjusted for the spread of the classes"),
     "local-nc": ("cazzanti2007 sec. 4.1", "nearest centroid within the neighborhood"),
-    "local-nc(per-class)": (
-        "cazzanti2007 sec. 4.1, 7.2.2",
-        "nearest centroid within the neighborhood: the nearest of every class",
-    ),
-    "local-nc(radius)": (
-        "cazzanti2007 sec. 4.1, 7.2.2",
-        "nearest centroid within the neighborhood: all within a factor of the best similarity",
-    ),
-    "local-nc(reciprocal)": (
-        "cazzanti2007 sec. 4.1, 7.2.2",
-        "nearest centroid within the neighborhood: the nearest, and those whose nearest the object would be",
-    ),
-    "local-nc(natural)": (
-        "cazzanti2007 sec. 4.1, 7.2.2",
-        "nearest centroid within the neighborhood: those with no nearer object between",
-    ),
-    "local-nc(enclosing)": (
-        "cazzanti2007 sec. 4.1, 7.2.2",
-        "nearest centroid within the neighborhood: neighbors that enclose the object",
-    ),
+    **{
+        f"local-nc({name})": ("cazzanti2007 sec. 4.1, 7.2.2", f"nearest centroid within the neighborhood: {words}")
+        for name, words in (
+            ("per-class", "the nearest of every class"),
+            ("radius", "all within a factor of the best similarity"),
+            ("reciprocal", "the nearest, and those whose nearest the object would be"),
+            ("natural", "those with no nearer object between"),
+            ("enclosing", "neighbors that enclose the object"),
+        )
+    },
     "cnn": ("cazzanti2007 eq. 2.7", "condensed nearest neighbor: a few prototypes per class"),
     "relational-glvq": (
         "hammer2014",
@@ -413,18 +403,13 @@ ABOUT = {
     "sklearn-knn": ("", "scikit-learn's k-NN on precomputed dissimilarities"),
     "naive-bayes": ("cazzanti2007 sec. 6.1", "naive Bayes on the categories of the objects, counts with one added"),
     "majority": ("", "always the largest class"),
-    "ridge(clip)": (
-        "chen2010 sec. 2.1, 3.4",
-        "kernel ridge regression, kernel repaired by spectrum clip, lambda by leave-one-out",
-    ),
-    "ridge(flip)": (
-        "chen2010 sec. 2.1, 3.4",
-        "kernel ridge regression, kernel repaired by spectrum flip, lambda by leave-one-out",
-    ),
-    "ridge(shift)": (
-        "chen2010 sec. 2.1, 3.4",
-        "kernel ridge regression, kernel repaired by spectrum shift, lambda by leave-one-out",
-    ),
+    **{
+        f"ridge({spectrum})": (
+            "chen2010 sec. 2.1, 3.4",
+            f"kernel ridge regression, kernel repaired by spectrum {spectrum}, lambda by leave-one-out",
+        )
+        for spectrum in ("clip", "flip", "shift")
+    },
     "ridge(euclidean)": (
         "pekalska2000 sec. 2",
         "ridge regression on the coordinates of classical scaling, lambda by leave-one-out",
