@@ -58,7 +58,7 @@ _IN_CLI_WORDS = [
     ),
     (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
     (r"; if you trust it, raise max_bytes", "; unpack it first"),
-    (r"\bCall symmetrize\([SD]\)|\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
+    (r"\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
     (
         r"Symmetrize it first if this is intended: Symmetrize in a pipeline, or --symmetrize\.",
         "Average both directions with --symmetrize if this is intended.",
@@ -166,16 +166,17 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
 
 
 @contextmanager
-def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
+def input_path(path: str) -> Iterator[Path]:
+    """Yield a path to read from; for ``-`` a copy of standard input, as a csv file."""
     if path != "-":
         yield Path(path)
         return
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        state = "a terminal" if sys.stdin is not None and not sys.stdin.closed else "closed"
+    is_closed = sys.stdin is None or sys.stdin.closed
+    if is_closed or sys.stdin.isatty():
+        state = "closed" if is_closed else "a terminal"
         raise ProximityError(f"Standard input is {state}; name a file, or send one in with '<' or a pipe.")
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"stdin{suffix}"
+        copy = Path(folder) / "stdin.csv"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave

@@ -140,7 +140,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], bool]]] = {
 
 
 @contextmanager
-def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
+def output_path(path: str) -> Iterator[Path]:
     """Yield a path to write to.
 
     For ``-``, a FIFO or a device it is a temporary file that is copied there once it is complete. A terminal gets
@@ -151,7 +151,7 @@ def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
         return
     ending = Path(path).suffix.lower()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else suffix}"
+        copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else '.csv'}"
         yield copy
         with open(copy, "rb") as file, _stream(path) as stream:
             if _is_terminal(path):

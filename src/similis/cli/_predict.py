@@ -105,12 +105,11 @@ def predict(
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
     predictions = similis.study.predict_rows(trained, blocks, explain=explain, confidence=confidence)
-    what = "value" if trained.card.settings.get("task") == "regression" else "label"
     if not json or output != "-":
-        write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
+        write_table(output, prediction_table(predictions, confidence), escape_formulas=escape_formulas)
     if json:
         written = {} if output == "-" else {"output": output}
-        print_json({**written, "predictions": _records(predictions, what, confidence)})
+        print_json({**written, "predictions": _records(predictions, confidence)})
     elif output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
@@ -152,12 +151,13 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
-def prediction_table(predictions: Predictions, what: str = "label", confidence: float | None = None) -> list[list[Any]]:
+def prediction_table(predictions: Predictions, confidence: float | None) -> list[list[Any]]:
     """Lines of a table below a header: id, label or value, probabilities, scores, set or interval, reasons."""
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
     table: list[list[Any]] = []
-    for record in _records(predictions, what, confidence):
-        row = {"id": record["id"], what: f"{record[what]:.8g}" if what == "value" else record[what]}
+    for record in _records(predictions, confidence):
+        row = {"id": record["id"]}
+        row |= {"value": f"{record['value']:.8g}"} if "value" in record else {"label": record["label"]}
         row |= {name: f"{p:.6g}" for name, p in zip(classes, record.get("probabilities", {}).values())}
         row |= {name: f"{record[name] + 0.0:.6g}" for name in _NUMBERS if name in record}
         row |= {"set": " | ".join(record["set"])} if "set" in record else {}
@@ -167,9 +167,10 @@ def prediction_table(predictions: Predictions, what: str = "label", confidence: 
     return table
 
 
-def _records(predictions: Predictions, what: str, confidence: float | None = None) -> list[dict[str, Any]]:
+def _records(predictions: Predictions, confidence: float | None) -> list[dict[str, Any]]:
     """One record per object."""
     classes = list(map(str, predictions.classes.tolist()))
+    what = "label" if classes else "value"
     records: list[dict[str, Any]] = []
     for i, label in enumerate(predictions.labels.tolist()):
         record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], what: label}

@@ -479,12 +479,12 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
-        return Inputs(similis.io.Objects(np.asarray(bunch.sequences), ("sequence",), labels=labels), measure)
-    if "graphs" in bunch:
-        return Inputs(similis.io.Objects(np.array(bunch.graphs, dtype=object), ("graph",), labels=labels), measure)
-    return Inputs(
-        similis.io.Objects(np.asarray(bunch.data), tuple(map(str, bunch.feature_names)), labels=labels), measure
-    )
+        values, names = bunch.sequences, ("sequence",)
+    elif "graphs" in bunch:
+        values, names = np.array(bunch.graphs, dtype=object), ("graph",)
+    else:
+        values, names = bunch.data, tuple(map(str, bunch.feature_names))
+    return Inputs(similis.io.Objects(np.asarray(values), names, labels=labels), measure)
 
 
 def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:

@@ -304,9 +304,8 @@ def fit(
     card_file = similis.io.write_model(trained, output)
     card = trained.card
     if unlabeled is not None:
-        what = "value" if card.settings.get("task") == "regression" else "label"
         level = None if card.calibration is None else DEFAULT_LEVEL
-        table = prediction_table(similis.study.predict_rows(trained, unlabeled, confidence=level), what, level)
+        table = prediction_table(similis.study.predict_rows(trained, unlabeled, confidence=level), level)
         write_table(str(predict_unlabeled), table)
         note(f"wrote predictions of {unlabeled.n} objects without a label to {predict_unlabeled}")
     if json:
@@ -436,11 +435,11 @@ def _list_methods(name: str | None, json: bool) -> None:
         echo("`similis study --list NAME` explains one; NAME(parameter=value, parameter=value|value) sets parameters.")
         return
     (method,) = methods
-    steps = method.make()
     echo(f"{method.name}: {method.summary}.")
     facts = {"family": method.family, "paper": method.paper, "reads": method.reads, "needs": method.needs}
     echo("\n".join(f"  {key}: {value}" for key, value in facts.items() if value))
-    parts = [step for _, step in steps.steps] if hasattr(steps, "steps") else [steps]
+    made = method.make()
+    parts = [step for _, step in made.steps] if hasattr(made, "steps") else [made]
     echo(f"  made of: {', '.join(type(part).__name__ for part in parts)}\n")
     print_table(
         ("parameter", "value or grid", "allowed", "what it is"),

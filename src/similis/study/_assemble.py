@@ -18,7 +18,7 @@ from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
-from similis.study._methods import Method, expand_methods, find_methods
+from similis.study._methods import Method, Task, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
@@ -221,10 +221,7 @@ def make_model(
         raise ProximityError(f"{method!r} reads one matrix. Name it: {found.name!r} or {others[-1].name!r}.")
     first_kind: Any = kinds[0] if kinds else kind
     facts = MatrixFacts(first_kind, symmetric, to_similarity, to_dissimilarity, missing, names, kinds)
-    if found.task == "regression":
-        goal = Goal(find_metric(metric or "rmse", OF_VALUES))
-    else:
-        goal = make_goal(metric, costs, priors, y, classes)
+    goal = make_goal(found.task, metric, costs, priors, y, classes)
     parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
     folds = cv if found.cv is None else found.cv
     folds = DealtFolds(folds, random_state) if isinstance(folds, int) else folds
@@ -279,8 +276,10 @@ class Goal:
         return score_probabilities if hasattr(estimator, "predict_proba") else None
 
 
-def make_goal(metric: str | None, costs: Any, priors: Any, y: Any, classes: Any = None) -> Goal:
+def make_goal(task: Task, metric: str | None, costs: Any, priors: Any, y: Any, classes: Any = None) -> Goal:
     """Validate metric, costs and priors, with the class counts of the labels `y` where they are needed."""
+    if task == "regression":
+        return Goal(find_metric(metric or "rmse", OF_VALUES))
     weighted = costs is not None or priors is not None
     metric = ("cost" if weighted else "error") if metric is None else find_metric(metric, RANKING)
     if metric == "cost" and not weighted:

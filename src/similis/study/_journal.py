@@ -61,12 +61,6 @@ class Journal:
         self.session = ""  # run of the study that a worker process has joined
         self._replaced: list[JsonLines] = []  # files that are gone; their claims are released when they are closed
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        self.close()
-
     @property
     def entries(self) -> dict[tuple[str, int, str], Entry]:
         """Finished entries of the study."""

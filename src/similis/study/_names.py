@@ -100,33 +100,30 @@ def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, s
 
     ``[name]`` behind it names one of several matrices, or their mean.
     """
-
-    def lookup(name: str) -> Method | None:
-        if name in aliases and aliases[name] not in table:  # with parameters
-            return parse_method(aliases[name], table, {})
-        return table.get(aliases.get(name, name))
-
     text = text.strip()
+    text = aliases.get(text, text)
     if (bracketed := re.fullmatch(r"(.+)\[([^\[\]]+)\]", text)) is not None:
         found, matrix = parse_method(bracketed[1], table, aliases), bracketed[2].strip()
         return replace(found, name=f"{found.name}[{matrix}]", matrix=matrix)
-    if (known := lookup(text)) is not None:
-        return known
-    base, words, settings = _parse_call(text)
-    if (landmarks := dict(settings).get("landmarks")) is not None:
+    if text in table:
+        return table[text]
+    base, settings = _parse_call(text)
+    given = {key.replace("-", "_"): value for key, value in settings}
+    if (landmarks := given.get("landmarks")) is not None:
         if not landmarks.isdecimal() or not int(landmarks):
             raise ValueError(f"{text[:80]!r}: landmarks must be a number of objects. Got {landmarks!r}.")
-        others = [*words, *(f"{key}={value}" for key, value in settings if key != "landmarks")]
+        others = [key if value is None else f"{key}={value}" for key, value in settings if key != "landmarks"]
         plain = f"{base}({', '.join(others)})" if others else base
         return parse_method(plain, table, aliases).on_landmarks(int(landmarks))
-    known, flags = lookup(base), words
-    if words and (with_option := lookup(f"{base}({words[0]})")) is not None:
-        known, flags = with_option, words[1:]
-    if known is None:
+    base, of_alias = _parse_call(aliases.get(base, base))
+    settings = [*((key, value) for key, value in of_alias if key not in given), *settings]
+    option = f"{base}({settings[0][0]})" if settings and settings[0][1] is None else ""
+    known = table.get(aliases.get(option, option))
+    if known is not None:
+        settings = settings[1:]
+    elif (known := table.get(base)) is None:
         raise ValueError(_unknown_method(text, base, [*table, *aliases]))
-    if not flags and not settings:
-        return known
-    return _with_settings(known, [*((word, None) for word in flags), *settings])
+    return _with_settings(known, settings) if settings else known
 
 
 def _configure(make: Callable[[], Any], params: dict[str, Any]) -> Any:
@@ -156,36 +153,33 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
         else:
             grid[found.key] = values
         words.append(f"{found.name}={'|'.join(map(_format, values))}")
-    base, option, _ = _parse_call(method.name)
+    base, parts = _parse_call(method.name)
+    words = [*(key for key, value in parts if value is None), *words]
     make = Factory(_configure, (method.make, fixed)) if fixed else method.make
     reads = method.reads
     if reads == "either":  # some settings, such as weighted neighbors, read similarities only
         points = [{key: value} for key, values in grid.items() if isinstance(values, list) for value in values]
         if any(getattr(make().set_params(**point), "needs_similarities", False) for point in ({}, *points)):
             reads = "similarity"
-    return replace(method, name=f"{base}({', '.join([*option, *words])})", make=make, grid=grid, reads=reads)
+    return replace(method, name=f"{base}({', '.join(words)})", make=make, grid=grid, reads=reads)
 
 
-def _parse_call(text: str) -> tuple[str, list[str], list[tuple[str, str | None]]]:
-    """Split ``base(word, key=value)`` into its base, words and settings."""
+def _parse_call(text: str) -> tuple[str, list[tuple[str, str | None]]]:
+    """Split ``base(word, key=value)`` into its base and its parts, words first; None is the value of a word."""
     base, opened, rest = text.partition("(")
     if not opened:
-        return text, [], []
+        return text, []
     if not rest.endswith(")") or text.count("(") != text.count(")"):
         raise ValueError(f"The method name {text[:80]!r} must end in ')', with as many '(' as ')'.")
-    words: list[str] = []
-    settings: list[tuple[str, str | None]] = []
+    parts: list[tuple[str, str | None]] = []
     for part in _split(rest[:-1], ","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not part or (equals and not (key and value)):
             raise ValueError(
                 f"The method name {text[:80]!r} must have the form base(option, key=value, ...). Got {part[:40]!r}."
             )
-        if equals:
-            settings.append((key, value))
-        else:
-            words.append(part)
-    return base.strip(), words, settings
+        parts.append((key, value if equals else None))
+    return base.strip(), sorted(parts, key=lambda part: part[1] is not None)
 
 
 def _split(text: str, mark: str) -> list[str]:

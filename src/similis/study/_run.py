@@ -28,7 +28,7 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
-from similis.study._differences import OF_LABELS, choose_metric, find_metric
+from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
 from similis.study._estimate import Estimate, expect_seconds, put_on_landmarks
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
@@ -383,14 +383,12 @@ class Study:
         given = {"kind": kind, "ids": ids, "groups": groups, "costs": costs, "priors": priors, "measure": measure}
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         problem = make_problem(S, y, **given, objects=objects, n_jobs=n_jobs, task=self.task)
-        methods = find_methods(self.methods, "classification" if problem.target is None else "regression")
-        methods = self._expand(methods, problem.names)
-        if problem.target is not None:
-            goal = Goal(find_metric(self.metric or "rmse", OF_VALUES))
-        else:
-            weighted = problem.costs is not None or problem.priors is not None
-            metric = choose_metric(problem.codes, weighted=weighted) if self.metric is None else self.metric
-            goal = replace(make_goal(metric, problem.costs, problem.priors, problem.codes), classes=None)
+        task: TaskName = "classification" if problem.target is None else "regression"
+        methods = self._expand(find_methods(self.methods, task), problem.names)
+        metric = self.metric
+        if metric is None and task == "classification":
+            metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
+        goal = replace(make_goal(task, metric, problem.costs, problem.priors, problem.codes), classes=None)
         if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
         if splits is None:
