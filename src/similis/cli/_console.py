@@ -42,10 +42,8 @@ _IN_CLI_WORDS = [
     (r"\bgiven as value_column", "given in --subset"),
     (r"\b(label|id|group)_column=('[^']*')", r"--\1-column \2"),
     (r"\b(label|id|group)_column\b", r"--\1-column"),
-    (
-        r"; absent and aggregate are for lists of pairs \(format='pairs'\)",
-        "; --absent and --aggregate are for lists of pairs (--format pairs)",
-    ),
+    (r"; absent and aggregate are for lists", "; --absent and --aggregate are for lists"),
+    (r"\(format='pairs'\)", "(--format pairs)"),
     (r"\b(absent|aggregate|score)=('[^']*')", r"--\1 \2"),
     (r"\b(absent|aggregate|score)=\.\.\.", r"--\1"),
     (r"^(absent|aggregate|protocol) must be", r"--\1 must be"),
@@ -59,24 +57,12 @@ _IN_CLI_WORDS = [
     (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
     (r"; if you trust it, raise max_bytes", "; unpack it first"),
     (r"\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
-    (
-        r"Symmetrize it first if this is intended: Symmetrize in a pipeline, or --symmetrize\.",
-        "Average both directions with --symmetrize if this is intended.",
-    ),
-    (
-        r"Fill them with complete_kernel, or use an estimator that allows them, such as SimilarityKNN\.",
-        "Fill them in with `similis complete`, or use a method that allows them, such as knn.",
-    ),
-    (
-        r"Use SimilarityKNN or NearestCentroid, which skip missing entries,",
-        "Use knn or nc, which skip missing entries,",
-    ),
+    (r"Symmetrize it first (if this is intended): .*--symmetrize\.", r"Average both directions with --symmetrize \1."),
+    (r"Fill them with complete_kernel, or use an estimator", "Fill them in with `similis complete`, or use a method"),
+    (r"\bsuch as SimilarityKNN\b", "such as knn"),
+    (r"\bSimilarityKNN or NearestCentroid\b", "knn or nc"),
     (r"or complete the matrix", "or complete the matrix with `similis complete`"),
-    (
-        r"To start from features or other objects, put Pairwise\(measure\) in front; in a meta-estimator that indexes "
-        r"rows only, Pairwise\(FromMatrix\(S\)\)\.",
-        "To start from objects, name a --measure.",
-    ),
+    (r"To start from features or other objects, .*FromMatrix\(S\)\)\.", "To start from objects, name a --measure."),
     (r"\bn_splits\b", "--splits"),
     (r"\btest_size\b", "--test-size"),
     (r"^cv must be", "--folds must be"),

@@ -479,12 +479,12 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
-        values, names = bunch.sequences, ("sequence",)
+        values, names = bunch.sequences, ["sequence"]
     elif "graphs" in bunch:
-        values, names = np.array(bunch.graphs, dtype=object), ("graph",)
+        values, names = np.array(bunch.graphs, dtype=object), ["graph"]
     else:
-        values, names = bunch.data, tuple(map(str, bunch.feature_names))
-    return Inputs(similis.io.Objects(np.asarray(values), names, labels=labels), measure)
+        values, names = bunch.data, bunch.feature_names
+    return Inputs(similis.io.Objects(np.asarray(values), tuple(map(str, names)), labels=labels), measure)
 
 
 def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:

@@ -275,10 +275,10 @@ def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
             ours = {key: value for key, value in ours.items() if key != "probabilities"}
         if known.get(part) != ours:
             return f"{words}: {_brief(known.get(part))} there, {_brief(ours)} here"
-    exact, ours = known.get("exact") or {}, header.get("exact") or {}
-    if "exact" in known and exact.get("train") != ours.get("train"):
+    there, here = known.get("exact") or {}, header.get("exact") or {}
+    if "exact" in known and there.get("train") != here.get("train"):
         return "another protocol: its training parts are other objects"
-    if "measure" in exact and exact["measure"] != ours.get("measure") and not _other_bytecode(exact, ours):
+    if "measure" in there and there["measure"] != here.get("measure") and not _other_bytecode(there, here):
         return f"another measure: its parameters, or the code of its functions, differ from {_brief(known['measure'])}"
     return None
 

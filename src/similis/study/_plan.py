@@ -100,12 +100,13 @@ class Plan:
 
     def snapshot(self, n_splits: int | None = None) -> StudyResult:
         """Results so far, on the first `n_splits` splits."""
-        splits, ends = self._result.splits[:n_splits], {**self.skipped, **self.dropped}
-        entries = {
-            task.key: self.entries[task.key]
-            for task in self.tasks
-            if task.key in self.entries and task.key[1] < min(len(splits), ends.get(task.key[0], len(splits)))
-        }
+        splits = self._result.splits[:n_splits]
+        end = {**self.skipped, **self.dropped}
+        entries = {}
+        for task in self.tasks:
+            name, split = task.key
+            if task.key in self.entries and split < min(len(splits), end.get(name, len(splits))):
+                entries[task.key] = self.entries[task.key]
         return replace(
             self._result, splits=splits, entries=entries, dropped=dict(self.dropped), skipped=dict(self.skipped)
         )

@@ -167,7 +167,8 @@ class Protocol:
         m = min(max(round(self.test_size * len(names)), 1), len(names) - 1)
         if groups is None and self.scheme == "stratified":
             order = _by_class(codes, rng)
-            return np.isin(units, order[np.floor((np.arange(m) + rng.random()) * len(codes) / m).astype(np.intp)])
+            places = np.floor((np.arange(m) + rng.random()) * len(codes) / m).astype(np.intp)
+            return np.isin(units, order[places])
         return np.isin(units, rng.permutation(names)[:m])
 
 

@@ -67,7 +67,9 @@ _SVR = lazy(
 )
 _ONE_HOT = lazy("OneHotEncoder", "sklearn.preprocessing", handle_unknown="ignore")
 _RBF = lazy("Pairwise", measure=lazy("RBF"))
-_ROWS, _TIGHTEN, _BOX_COX = lazy("SimilarityFeatures"), lazy("Tighten"), lazy("BoxCox")
+_ROWS = lazy("SimilarityFeatures")
+_TIGHTEN = lazy("Tighten")
+_BOX_COX = lazy("BoxCox")
 
 _knn = partial(lazy, "SimilarityKNN")
 _knn_mean = partial(lazy, "SimilarityKNNRegressor")
