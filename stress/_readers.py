@@ -14,6 +14,7 @@ import tempfile
 import warnings
 import zipfile
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import h5py
@@ -119,7 +120,7 @@ def _journal_lines(data):
 
 def _read_journal(path):
     before = path.read_bytes()
-    with Journal(path) as journal:
+    with closing(Journal(path)) as journal:
         journal.refresh()
     if path.read_bytes() != before:
         raise AssertionError("reading changed the journal")

@@ -226,7 +226,7 @@ def test_the_search_inside_a_split_optimizes_the_metric_of_the_ranking():
     plain = run(["knn"], rare, n_splits=4, study={"metric": "error"})
     assert [e.params for e in plain.entries.values()] != [e.params for e in result.entries.values()]
     model = result.fit_model(A, y)
-    assert model.scorer_._score_func.costs == pytest.approx(weights)
+    assert model.scorer_._kwargs["costs"] == pytest.approx(weights)
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "perplexity", "nce"])

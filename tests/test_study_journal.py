@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -191,7 +191,7 @@ def test_claims_keep_two_studies_apart(tmp_path):
     other = subprocess.Popen([sys.executable, "-c", code, str(path), place], stdout=subprocess.PIPE)
     try:
         assert other.stdout.read(4) == b"True"
-        with Journal(path) as journal:
+        with closing(Journal(path)) as journal:
             with journal.claim("nc", 0, "x") as mine:
                 assert not mine
             with journal.claim("nc", 1, "x") as mine:
@@ -309,7 +309,7 @@ def _kill_until_done(path, *, n_splits, n_jobs, methods, kills, moments):
         time.sleep(moments.random() * 0.05)
         child.send_signal(signal.SIGKILL)
         child.wait()
-        with Journal(path) as journal:
+        with closing(Journal(path)) as journal:
             journal.refresh()
             now = {key: entry.finished for key, entry in journal.entries.items()}
         assert all(now[key] == stamp for key, stamp in finished.items())

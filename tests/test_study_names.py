@@ -59,6 +59,9 @@ def test_names_of_the_table_are_unchanged():
         ("knn(n_neighbors=1|3|5000)", "knn(n_neighbors=1|3|5000)", {}, {"n_neighbors": AtMost((1, 3, 5000))}),
         ("knn()", "knn", {}, {"n_neighbors": find("knn").grid["n_neighbors"]}),
         ("nc(adjusted=True)", "nc(adjusted=true)", {"adjusted": True}, {}),
+        # an alias with parameters keeps those that are not set again
+        ("1nn-r(weights=affinity)", "knn(n_neighbors=1, weights=affinity)", {"n_neighbors": 1}, {}),
+        ("1nn-r(n-neighbors=3)", "knn(n_neighbors=3)", {"n_neighbors": 3}, {}),
         (
             "sbc(normalize, C=none|1e1)",
             "sbc(normalize=true, C=none|10)",

@@ -367,7 +367,8 @@ def test_all_cores_are_used_by_default_but_one_process_for_a_short_study():
 def test_the_default_number_of_processes_gives_the_same_results(monkeypatch, full):
     monkeypatch.setattr(_run, "_SHORT", 0.0)
     sizes = []
-    monkeypatch.setattr(_run, "_backend", lambda n_jobs, backend=_run._backend: sizes.append(n_jobs) or backend(n_jobs))
+    config = _run.parallel_config
+    monkeypatch.setattr(_run, "parallel_config", lambda **given: sizes.append(given["n_jobs"]) or config(**given))
     found = race(race=False)
     for key, expected in contents(full).items():
         # A process that compiles a kernel may differ in the last bits from one that loads it from the cache.

@@ -42,11 +42,8 @@ def _similis(
     **From a matrix to predictions**
 
         similis inspect matrix.csv --labels labels.csv
-
         similis study matrix.csv --labels labels.csv --journal study.journal
-
         similis fit matrix.csv --labels labels.csv --method knn -o model.skops
-
         similis predict model.skops new-rows.csv
     """
 

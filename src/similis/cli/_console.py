@@ -42,13 +42,11 @@ _IN_CLI_WORDS = [
     (r"\bgiven as value_column", "given in --subset"),
     (r"\b(label|id|group)_column=('[^']*')", r"--\1-column \2"),
     (r"\b(label|id|group)_column\b", r"--\1-column"),
-    (
-        r"; absent and aggregate are for lists of pairs \(format='pairs'\)",
-        "; --absent and --aggregate are for lists of pairs (--format pairs)",
-    ),
+    (r"; absent and aggregate are for lists", "; --absent and --aggregate are for lists"),
+    (r"\(format='pairs'\)", "(--format pairs)"),
     (r"\b(absent|aggregate|score)=('[^']*')", r"--\1 \2"),
     (r"\b(absent|aggregate|score)=\.\.\.", r"--\1"),
-    (r"^(absent|aggregate) must be", r"--\1 must be"),
+    (r"^(absent|aggregate|protocol) must be", r"--\1 must be"),
     (r"name them with columns=\.\.\.", "name them with --columns"),
     (r": columns must name all", ": --columns must name all"),
     (r"say which with key=\.\.\.", "name one as FILE::NAME"),
@@ -58,29 +56,16 @@ _IN_CLI_WORDS = [
     ),
     (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
     (r"; if you trust it, raise max_bytes", "; unpack it first"),
-    (r"\bCall symmetrize\([SD]\)|\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
-    (
-        r"Symmetrize it first if this is intended: Symmetrize in a pipeline, or --symmetrize\.",
-        "Average both directions with --symmetrize if this is intended.",
-    ),
-    (
-        r"Fill them with complete_kernel, or use an estimator that allows them, such as SimilarityKNN\.",
-        "Fill them in with `similis complete`, or use a method that allows them, such as knn.",
-    ),
-    (
-        r"Use SimilarityKNN or NearestCentroid, which skip missing entries,",
-        "Use knn or nc, which skip missing entries,",
-    ),
+    (r"\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
+    (r"Symmetrize it first (if this is intended): .*--symmetrize\.", r"Average both directions with --symmetrize \1."),
+    (r"Fill them with complete_kernel, or use an estimator", "Fill them in with `similis complete`, or use a method"),
+    (r"\bsuch as SimilarityKNN\b", "such as knn"),
+    (r"\bSimilarityKNN or NearestCentroid\b", "knn or nc"),
     (r"or complete the matrix", "or complete the matrix with `similis complete`"),
-    (
-        r"To start from features or other objects, put Pairwise\(measure\) in front; in a meta-estimator that indexes "
-        r"rows only, Pairwise\(FromMatrix\(S\)\)\.",
-        "To start from objects, name a --measure.",
-    ),
+    (r"To start from features or other objects, .*FromMatrix\(S\)\)\.", "To start from objects, name a --measure."),
     (r"\bn_splits\b", "--splits"),
     (r"\btest_size\b", "--test-size"),
     (r"^cv must be", "--folds must be"),
-    (r"^protocol must be", "--protocol must be"),
     (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
@@ -102,9 +87,7 @@ _NAMES: dict[str, str] = {}  # names of temporary copies in messages
 def report_errors() -> Iterator[None]:
     """Run a command: bad input ends with one message and status 2, a lost cluster with 1, Ctrl-C with 130.
 
-    A bug keeps its traceback.
-
-    With SIMILIS_DEBUG set, bad input shows its traceback too.
+    A bug keeps its traceback; with SIMILIS_DEBUG set, bad input shows its traceback too.
     """
     said: set[str] = set()
 
@@ -158,16 +141,10 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
     """Print the result as a table; as plain text if standard output is not a terminal."""
-    table = Table(
-        *head,
-        title=None if title is None else escape(escape_controls(title)),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-    )
+    title = None if title is None else escape(escape_controls(title))
+    table = Table(*head, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(escape(escape_controls(cell if isinstance(cell, str) else _format_cell(cell))) for cell in row))
+        table.add_row(*(escape(escape_controls(_format_cell(cell))) for cell in row))
     console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
     if not sys.stdout.isatty():
         console.width = 10_000
@@ -175,16 +152,17 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
 
 
 @contextmanager
-def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
+def input_path(path: str) -> Iterator[Path]:
+    """Yield a path to read from; for ``-`` a copy of standard input, as a csv file."""
     if path != "-":
         yield Path(path)
         return
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        state = "a terminal" if sys.stdin is not None and not sys.stdin.closed else "closed"
+    is_closed = sys.stdin is None or sys.stdin.closed
+    if is_closed or sys.stdin.isatty():
+        state = "closed" if is_closed else "a terminal"
         raise ProximityError(f"Standard input is {state}; name a file, or send one in with '<' or a pipe.")
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"stdin{suffix}"
+        copy = Path(folder) / "stdin.csv"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import similis
 from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, write_result, write_table
@@ -70,16 +71,10 @@ def measure(
     **Examples**
 
         similis measure votes.csv --measure counting -o votes.npz
-
         similis measure votes.csv -m vdm --param q=1 --label-column party --column v1 --column v2 > matrix.csv
-
         similis measure --dataset sonar -m minkowski -p p=1 -o sonar.npz
-
         similis measure words.csv --measure edit --dtype float32 --out words.zarr
     """
-    from similis.io import Proximity
-    from similis.measures import Pairwise
-
     if source.measure is None and source.dataset is None:
         raise ProximityError("Name the measure: --measure counting, vdm, jaccard, minkowski, ...")
     source = replace(source, path=objects)
@@ -90,11 +85,9 @@ def measure(
     message = f"wrote {data.n} x {data.n} {chosen.kind} values to {output}"
     on_disk = output.lower().endswith((".npy", ".zarr"))
     if on_disk:
-        from similis.distributed import measure_to_disk
-
         before = _stamps(output)
         with connect_cluster(cluster) as client:
-            matrix = measure_to_disk(
+            matrix = similis.distributed.measure_to_disk(
                 output,
                 data.values,
                 data.labels,
@@ -114,8 +107,8 @@ def measure(
         elif before and kept[0] == before[0]:
             message = f"wrote ids and labels of {output}; its values are unchanged"
     else:
-        step = Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
-        matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
+        step = similis.Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
+        matrix = similis.Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
     write_result(output, matrix, json, message, written=on_disk, measure=repr(chosen))
 
 
@@ -123,9 +116,8 @@ def _stamps(output: str) -> list[tuple[int, int]]:
     """Return what identifies an existing matrix and its card: inodes, and times of the last changes."""
     path = Path(output)
     card = path / "zarr.json" if path.is_dir() else path.with_name(path.name + ".json")
-    return [
-        (file.stat().st_ino, 0 if file.is_dir() else file.stat().st_mtime_ns) for file in (path, card) if file.exists()
-    ]
+    found = [(file, file.stat()) for file in (path, card) if file.exists()]
+    return [(stat.st_ino, 0 if file.is_dir() else stat.st_mtime_ns) for file, stat in found]
 
 
 @command(without=("more", "costs", "priors"))
@@ -139,20 +131,17 @@ def inspect(source: Source, json: Json = False) -> None:
     **Examples**
 
         similis inspect matrix.csv --labels labels.csv
-
         similis inspect distances.npz --kind dissimilarity --json
-
         similis inspect --dataset votes --measure counting
     """
-    from similis.measures import Pairwise
-    from similis.proximity import diagnose
-
     inputs = load_data(source)
     values, kind = inputs.data.values, getattr(inputs.data, "kind", None)
     if inputs.measure is not None:
         kind = inputs.measure.kind
-        values = Pairwise(inputs.measure, symmetrize=source.symmetrize).fit_transform(values, inputs.data.labels)
-    diagnosis = diagnose(values, inputs.data.labels, kind=kind, groups=inputs.groups)
+        values = similis.Pairwise(inputs.measure, symmetrize=source.symmetrize).fit_transform(
+            values, inputs.data.labels
+        )
+    diagnosis = similis.diagnose(values, inputs.data.labels, kind=kind, groups=inputs.groups)
     read = {} if inputs.measure is not None else _description(inputs.data)  # type: ignore[arg-type]
     if json:
         print_json({**diagnosis.to_dict(), "read": read})
@@ -209,9 +198,7 @@ def convert(
     **Examples**
 
         similis convert hits.m8 hits.npz --score bitscore --absent zero
-
         similis convert distances.qza distances.phylip
-
         similis convert matrix.npz neighbors.edges --top 50
     """
     check_outputs(source.files(), overwrite=overwrite, matrix=output)
@@ -228,12 +215,11 @@ def _nearest(P: Proximity, k: int) -> Any:
     from scipy import sparse
 
     from similis._utils.threads import row_blocks
-    from similis.base import SparseRows
 
     if len(P.shape) != 2:
         raise ProximityError("--top needs one matrix, not a stack.")
     is_sparse = sparse.issparse(P.values)
-    source: Any = SparseRows(P.values, missing=P.kind == "dissimilarity") if is_sparse else P.values
+    source: Any = similis.base.SparseRows(P.values, missing=P.kind == "dissimilarity") if is_sparse else P.values
     sign, parts = -1.0 if P.kind == "similarity" else 1.0, []
     for rows in row_blocks(*P.shape):
         block = np.array(source[rows])
@@ -282,19 +268,14 @@ def complete(
     **Examples**
 
         similis complete matrix.csv -o whole.csv
-
         similis complete structures.npz --auxiliary sequences.npz --method em -o whole.npz
-
         similis complete - --method psd --fitted --json < kernel.csv
     """
-    from similis.proximity import CompleteKernel, make_stack
-
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
     method = method or ("em" if auxiliary else "nuclear")
-    if method not in (*_WITH_AUXILIARY, *_ALONE):
-        raise ProximityError(
-            f"There is no method {method[:40]!r}. There are: {', '.join((*_WITH_AUXILIARY, *_ALONE))}."
-        )
+    known = (*_WITH_AUXILIARY, *_ALONE)
+    if method not in known:
+        raise ProximityError(f"There is no method {method[:40]!r}. There are: {', '.join(known)}.")
     if bool(auxiliary) != (method in _WITH_AUXILIARY):
         needs = "needs --auxiliary FILE" if method in _WITH_AUXILIARY else "reads no auxiliary kernel"
         raise ProximityError(f"Method {method} {needs}; {', '.join(_WITH_AUXILIARY)} do, nuclear and psd do not.")
@@ -305,24 +286,17 @@ def complete(
     P = read_matrix(source, file)
     values = P.values
     if auxiliary:
-        values = make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
-    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
+        values = similis.make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
+    step = similis.CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
-    facts: dict[str, Any] = {
-        "method": method,
-        "missing": step.n_missing_,
-        "objective": step.objective_,
-        "steps": step.n_iter_,
-    }
     message = f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}"
-    write_result(output, completed, json, message, **facts)
+    facts = {"missing": step.n_missing_, "objective": step.objective_, "steps": step.n_iter_}
+    write_result(output, completed, json, message, method=method, **facts)
 
 
 def _auxiliary_values(name: str, P: Proximity) -> Any:
     """Values of an auxiliary kernel, its objects in the order of P if both have ids."""
-    from similis.io import read_proximity
-
-    Q = read_proximity(name)
+    Q = similis.read_proximity(name)
     if Q.ids is None or P.ids is None:
         if Q.n != P.n:
             raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
@@ -346,31 +320,25 @@ def datasets(
     **Examples**
 
         similis datasets
-
         similis datasets votes
-
         similis datasets votes -o votes.csv
-
         similis datasets protein_uw --data ~/benchmarks -o protein.npz
     """
-    from similis.datasets import has_dataset, list_datasets, load_benchmark
-
     if name is None:
-        rows = [{**info._asdict(), "available": has_dataset(info.name, data_home=data)} for info in list_datasets()]
+        found = [(info, similis.datasets.has_dataset(info.name, data_home=data)) for info in similis.list_datasets()]
         if json:
-            print_json({"datasets": rows})
+            print_json({"datasets": [{**info._asdict(), "available": here} for info, here in found]})
             return
-        keys = ("name", "n", "n_classes", "kind", "available", "about")
-        cells = [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]
+        cells = [(i.name, i.n, i.n_classes, i.kind, "yes" if here else "no", i.about) for i, here in found]
         print_table(("name", "objects", "classes", "kind", "here", "about"), cells)
         return
-    bunch = load_benchmark(name, data_home=data)
+    bunch = similis.load_benchmark(name, data_home=data)
     is_matrix = bunch.kind in ("similarity", "dissimilarity")
     check_outputs([], overwrite=overwrite, **{"matrix" if is_matrix else "objects": output})
     if output is not None:
         _export(bunch, output, json)
         return
-    info = next(info for info in list_datasets() if info.name == name)
+    info = next(info for info in similis.list_datasets() if info.name == name)
     if json:
         print_json({**info._asdict(), "classes": bunch.target_names, "description": bunch.DESCR})
         return
@@ -381,12 +349,10 @@ def datasets(
 def _export(bunch: Any, output: str, json: bool) -> None:
     import numpy as np
 
-    from similis.io import Proximity
-
     labels: Any = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
     message = f"wrote {bunch.name} to {output}"
     if bunch.kind in ("similarity", "dissimilarity"):
-        matrix = Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels)
+        matrix = similis.Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels)
         write_result(output, matrix, json, message, name=bunch.name)
         return
     if bunch.kind == "graphs":

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+import similis
 from similis.cli._console import report_errors
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
@@ -82,11 +83,9 @@ def connect_cluster(address: str | None) -> Iterator[Any]:
     if address is None:
         yield None
         return
-    from similis.distributed import connect
-
     logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
     try:
-        with connect(None if address == "local" else address) as client:
+        with similis.distributed.connect(None if address == "local" else address) as client:
             yield client
     finally:
         logging.disable(logging.NOTSET)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import similis
 from similis._utils.files import atomic_write, is_stream
 from similis._utils.messages import escape_controls
 from similis.cli._console import note, print_json
@@ -32,7 +33,14 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
     """
     given = [(kind, Path(path)) for kind, path in outputs.items() if path is not None and path != "-"]
     for kind, path in given:
-        _check_place(path, kind)
+        if not path.parent.is_dir():
+            raise ProximityError(
+                f"There is no folder {os.fspath(path.parent)!r} to write {path.name} to; create it first."
+            )
+        if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
+            raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
+        if kind == "matrix" and not is_stream(path):
+            similis.io.file_format(path, writing=True)
     given = [(kind, path) for kind, path in given if not is_stream(path)]
     written = [(kind, file) for kind, path in given for file in _with_files_beside(path, kind)]
     read = [Path(path) for path in inputs if path is not None and path != "-"]
@@ -50,22 +58,11 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
         _check_kind(path, kind, overwrite)
 
 
-def _check_place(path: Path, kind: str) -> None:
-    if not path.parent.is_dir():
-        raise ProximityError(f"There is no folder {os.fspath(path.parent)!r} to write {path.name} to; create it first.")
-    if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
-        raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
-    if kind == "matrix" and not is_stream(path):
-        from similis.io import file_format
-
-        file_format(path, writing=True)
-
-
 def _with_files_beside(path: Path, kind: str) -> list[Path]:
     """A file, and those that are read or written with it if it is a matrix or a model."""
-    from similis.io import card_path, files_beside
-
-    return [path, *([card_path(path)] if kind == "model" else files_beside(path) if kind == "matrix" else [])]
+    if kind == "model":
+        return [path, similis.io.card_path(path)]
+    return [path, *similis.io.files_beside(path)] if kind == "matrix" else [path]
 
 
 def _is_same(a: Path, b: Path) -> bool:
@@ -101,12 +98,10 @@ def _head(path: Path, size: int = 4096) -> bytes:
 
 def _is_matrix(path: Path) -> bool:
     """Tell whether a file looks like a matrix of its ending, or like the labels or the card beside one."""
-    from similis.io import file_format, formats
-
     head = _head(path)
     if path.name.endswith(".labels.csv") or path.name.endswith(".npy.json"):
         return True
-    form = formats()[file_format(path)]
+    form = similis.io.formats()[similis.io.file_format(path)]
     if form.name != "csv":
         start = form.magic or {"npz": b"PK", "h5ad": b"\x89HDF"}.get(form.name, b"")
         return head.startswith(start)
@@ -145,7 +140,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], bool]]] = {
 
 
 @contextmanager
-def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
+def output_path(path: str) -> Iterator[Path]:
     """Yield a path to write to.
 
     For ``-``, a FIFO or a device it is a temporary file that is copied there once it is complete. A terminal gets
@@ -156,7 +151,7 @@ def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
         return
     ending = Path(path).suffix.lower()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else suffix}"
+        copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else '.csv'}"
         yield copy
         with open(copy, "rb") as file, _stream(path) as stream:
             if _is_terminal(path):
@@ -188,29 +183,18 @@ def _is_terminal(path: str) -> bool:
         os.close(descriptor)
 
 
-def write_matrix(path: str, matrix: Proximity) -> None:
-    """Write a matrix to a file, or csv to standard output for ``-``."""
-    from similis.io import write_proximity
-
-    with output_path(path) as target:
-        write_proximity(target, matrix)
-
-
 def write_result(
     path: str, matrix: Proximity, json: bool, message: str, *, written: bool = False, **facts: Any
 ) -> None:
-    """Write a matrix unless it is written already, and print what was done.
-
-    That is `message` on standard error, or with `json` the facts; and the matrix itself where it goes to standard
-    output.
-    """
+    """Write a matrix unless it is written already, and print the message, or with `json` the facts."""
     facts = {"n": matrix.n, "kind": matrix.kind, **facts}
     if json and path == "-":
         names = {"ids": matrix.ids, "columns": matrix.columns, "labels": matrix.labels}
         print_json({**facts, **names, "values": matrix.to_dense()})
         return
     if not written:
-        write_matrix(path, matrix)
+        with output_path(path) as target:
+            similis.write_proximity(target, matrix)
     if json:
         print_json({"output": path, **facts})
     elif path != "-":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import similis
 from similis.cli._console import input_path, note, print_json
 from similis.cli._options import Json, Overwrite, argument, command, option
 from similis.cli._outputs import check_outputs, write_table
@@ -73,20 +74,13 @@ def predict(
     **Examples**
 
         similis predict model.skops new-rows.csv
-
         similis predict model.skops new-rows.npz --json
-
         similis predict combined.skops rows1.csv rows2.csv
-
         similis predict model.skops new-rows.csv --confidence 0.9 --explain 5
-
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
-    from similis.io import read_model, read_objects, read_proximity
-    from similis.study import predict_rows
-
     check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=output)
-    trained = read_model(model)
+    trained = similis.io.read_model(model)
     if confidence is not None and trained.card.calibration is None:
         raise ProximityError(
             f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
@@ -98,29 +92,24 @@ def predict(
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
             if trained.card.reads == "objects":
-                blocks.append(read_objects(path, id_column=source.id_column, types=trained.card.types))
+                blocks.append(similis.io.read_objects(path, id_column=source.id_column, types=trained.card.types))
                 continue
-            new: Any = read_proximity(
+            new: Any = similis.read_proximity(
                 path,
                 square=False,
-                kind=source.kind,  # type: ignore[arg-type]
+                kind=source.kind,
                 header=False,
-                format=source.format,
-                columns=source.pair_columns,
-                score=source.score,
-                aggregate=source.aggregate,
-                absent=source.absent,
+                **source.pairs(),
             )
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
-    predictions = predict_rows(trained, blocks, explain=explain, confidence=confidence)
-    what = "value" if trained.card.settings.get("task") == "regression" else "label"
+    predictions = similis.study.predict_rows(trained, blocks, explain=explain, confidence=confidence)
     if not json or output != "-":
-        write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
+        write_table(output, prediction_table(predictions, confidence), escape_formulas=escape_formulas)
     if json:
         written = {} if output == "-" else {"output": output}
-        print_json({**written, "predictions": _records(predictions, what, confidence)})
+        print_json({**written, "predictions": _records(predictions, confidence)})
     elif output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
@@ -162,12 +151,13 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
-def prediction_table(predictions: Predictions, what: str = "label", confidence: float | None = None) -> list[list[Any]]:
+def prediction_table(predictions: Predictions, confidence: float | None) -> list[list[Any]]:
     """Lines of a table below a header: id, label or value, probabilities, scores, set or interval, reasons."""
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
     table: list[list[Any]] = []
-    for record in _records(predictions, what, confidence):
-        row = {"id": record["id"], what: f"{record[what]:.8g}" if what == "value" else record[what]}
+    for record in _records(predictions, confidence):
+        row = {"id": record["id"]}
+        row |= {"value": f"{record['value']:.8g}"} if "value" in record else {"label": record["label"]}
         row |= {name: f"{p:.6g}" for name, p in zip(classes, record.get("probabilities", {}).values())}
         row |= {name: f"{record[name] + 0.0:.6g}" for name in _NUMBERS if name in record}
         row |= {"set": " | ".join(record["set"])} if "set" in record else {}
@@ -177,9 +167,10 @@ def prediction_table(predictions: Predictions, what: str = "label", confidence: 
     return table
 
 
-def _records(predictions: Predictions, what: str, confidence: float | None = None) -> list[dict[str, Any]]:
+def _records(predictions: Predictions, confidence: float | None) -> list[dict[str, Any]]:
     """One record per object."""
     classes = list(map(str, predictions.classes.tolist()))
+    what = "label" if classes else "value"
     records: list[dict[str, Any]] = []
     for i, label in enumerate(predictions.labels.tolist()):
         record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], what: label}

@@ -15,6 +15,7 @@ from functools import partial, reduce
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import similis
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.cli._console import input_path, note
@@ -35,12 +36,10 @@ _DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", 
 
 def measure_names() -> dict[str, type]:
     """Measures that can read a table or a data set, by their name on the command line."""
-    from similis import measures
-
     found = {}
-    for name in measures.__all__:
-        kind = getattr(measures, name)
-        if isinstance(kind, type) and issubclass(kind, measures.Measure) and name not in _NOT_FOR_FILES:
+    for name in similis.measures.__all__:
+        kind = getattr(similis.measures, name)
+        if isinstance(kind, type) and issubclass(kind, similis.Measure) and name not in _NOT_FOR_FILES:
             found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
     return found
 
@@ -52,9 +51,7 @@ def complete_measure(incomplete: str) -> list[str]:
 
 def complete_dataset(incomplete: str) -> list[str]:
     """Data sets that begin with `incomplete`, for shell completion."""
-    from similis.datasets import list_datasets
-
-    return [info.name for info in list_datasets() if info.name.startswith(incomplete)]
+    return [info.name for info in similis.list_datasets() if info.name.startswith(incomplete)]
 
 
 _option = partial(option, rich_help_panel="Data")
@@ -191,15 +188,16 @@ class Source:
                 words += [word for value in (given if isinstance(given, list) else [given]) for word in (flag, value)]
         return shlex.join(words)
 
+    def pairs(self) -> dict[str, Any]:
+        """Arguments of :func:`~similis.read_proximity` for files of other tools."""
+        return {name.removeprefix("pair_"): getattr(self, name) for name in PAIRS}
+
 
 PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
 
 
 class Inputs(NamedTuple):
-    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given.
-
-    In a regression, `target` holds the numbers.
-    """
+    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given."""
 
     data: Proximity | Objects
     measure: Any = None
@@ -207,7 +205,7 @@ class Inputs(NamedTuple):
     costs: NDArray[Any] | str | None = None
     priors: NDArray[Any] | str | None = None
     kinds: list[Any] | None = None  # of several matrices
-    target: NDArray[Any] | None = None
+    target: NDArray[Any] | None = None  # numbers of a regression
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments of :meth:`~similis.Study.run` beside the data."""
@@ -221,8 +219,6 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
     Labels are numbers in a regression; without a `task`, those of which :func:`~similis.study.choose_task` says so.
     """
     import numpy as np
-
-    from similis.io import check_classes
 
     if (source.path is None) == (source.dataset is None):
         raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
@@ -248,13 +244,11 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
     if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
     if data.labels is not None and task != "classification":
-        from similis.study import choose_task
-
         numbers = _as_numbers(data.labels)
         if task == "regression" and numbers is None:
             wrong = next(label for label in data.labels.tolist() if not _is_number(str(label)))
             raise ProximityError(f"A regression needs numbers, and {str(wrong)[:40]!r} is none; see --target.")
-        if task is None and numbers is not None and choose_task(numbers) == "regression":
+        if task is None and numbers is not None and similis.study.choose_task(numbers) == "regression":
             note(
                 f"the labels are {len(np.unique(numbers))} numbers: a regression; --task classification reads classes."
             )
@@ -262,10 +256,9 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
         if task == "regression":
             return inputs._replace(target=numbers)
     if data.labels is not None and (need_labels or source.labels is not None):
-        check_classes(data.labels, source.labels or source.path or str(source.dataset))
+        similis.io.check_classes(data.labels, source.labels or source.path or str(source.dataset))
     if source.costs is not None:
-        known = source.costs == "balanced"
-        inputs = inputs._replace(costs=source.costs if known else _read_costs(source.costs, data.labels))
+        inputs = inputs._replace(costs=_read_costs(source.costs, data.labels))
     if source.priors is not None:
         inputs = inputs._replace(priors=_read_priors(source.priors, data.labels))
     return inputs
@@ -275,8 +268,6 @@ def load_unlabeled(source: Source, labeled: Inputs) -> Any:
     """Read the objects that have no label: objects, or their rows against those that have one."""
     import numpy as np
 
-    from similis.io import Proximity
-
     every: Any = load_data(replace(source, labels=None, label_column=None, groups=None, costs=None, priors=None)).data
     if every.ids is None or labeled.data.ids is None:
         raise ProximityError("--predict-unlabeled needs ids, by which objects without a label are recognized.")
@@ -284,20 +275,18 @@ def load_unlabeled(source: Source, labeled: Inputs) -> Any:
     rows = [i for i, name in enumerate(every.ids) if name not in known]
     if not rows:
         raise ProximityError("--predict-unlabeled: every object has a label.")
-    if not isinstance(every, Proximity):
+    if not isinstance(every, similis.Proximity):
         return replace(_take(every, np.array(rows)), labels=None)
     columns = [i for i, name in enumerate(every.ids) if name in known]
     values: Any = every.values[rows][:, columns]
     ids, column_ids = (tuple(every.ids[i] for i in some) for some in (rows, columns))
-    return Proximity(values, ids, every.kind, None, column_ids)
+    return similis.Proximity(values, ids, every.kind, None, column_ids)
 
 
 def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Positions of the objects that have a label or group in a file of these, and the labels or groups."""
-    from similis.io import align_labels
-
     is_label = what == "label"
-    return align_labels(
+    return similis.io.align_labels(
         path,
         data.ids,
         data.n,
@@ -310,11 +299,9 @@ def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> t
 
 def _take(data: Proximity | Objects, rows: NDArray[Any]) -> Any:
     """Some of the objects."""
-    from similis.io import Proximity
-
     if len(rows) == data.n:
         return data
-    if isinstance(data, Proximity):
+    if isinstance(data, similis.Proximity):
         return data.take(rows)
     ids = None if data.ids is None else tuple(data.ids[i] for i in rows)
     labels = None if data.labels is None else data.labels[rows]
@@ -325,8 +312,6 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
     """Objects of the subset, and the source with the files of labels and groups that the metadata stand for."""
     import numpy as np
 
-    from similis.io import align_labels
-
     if source.metadata is None:
         if source.subset:
             raise ProximityError("--subset names a column of the table that --metadata names; give both.")
@@ -336,7 +321,7 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
         column, equals, values = item.partition("=")
         if not equals or not column or not values:
             raise ProximityError(f"A subset is given as COLUMN=VALUE, for example batch=b1. Got {item[:40]!r}.")
-        rows, found = align_labels(
+        rows, found = similis.io.align_labels(
             source.metadata, data.ids, data.n, column=column, id_column=source.id_column, na=source.na, what="value"
         )
         kept = rows[np.isin(found.astype(str), values.split("|"))]
@@ -356,32 +341,25 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
 def read_matrix(source: Source, name: str) -> Proximity:
     """Read a matrix and decide its kind."""
     from similis._utils.disk import is_stored, load_stored
-    from similis.io import decide_kind, read_proximity
 
     file, _, key = name.partition("::")
     with input_path(file) as path, _warn_at_end() as warned:
-        P = read_proximity(
+        P = similis.read_proximity(
             path,
             labels=source.labels,
             label_column=None if source.metadata is not None else source.label_column,
             id_column=source.id_column,
             na=source.na or None,
-            kind=source.kind,  # type: ignore[arg-type]
-            format=source.format,
-            columns=source.pair_columns,
-            score=source.score,
-            aggregate=source.aggregate,
-            absent=source.absent,
+            kind=source.kind,
             mmap=_is_large(path),
             directed=source.directed,
             key=key or None,
+            **source.pairs(),
         )
         values = load_stored(P.values) if is_stored(P.values) else P.values
         if source.symmetrize:
-            from similis.proximity import symmetrize
-
-            values = symmetrize(values)
-        kind = decide_kind(values, given=None, stated=P.kind, where=short_path(path), required=True)
+            values = similis.symmetrize(values)
+        kind = similis.io.decide_kind(values, given=None, stated=P.kind, where=short_path(path), required=True)
         P = replace(P, values=values, kind=kind)
         if not warned and (words := _how_read(P, source.kind is not None)):
             warn_user(f"{short_path(path)}: {words}.", InputWarning)
@@ -413,33 +391,36 @@ def _how_read(P: Proximity, kind_is_given: bool) -> str:
 
 
 def _read_file(source: Source, name: str) -> Inputs:
-    from similis.io import read_objects
-
     if source.more:
         return _read_several(source, [name, *source.more])
     if source.measure is None:
         return Inputs(read_matrix(source, name))
     measure = make_measure(source.measure, source.params or [])
+    if source.labels is not None or source.metadata is not None:
+        source = replace(source, id_column=None, label_column=None)
     with input_path(name) as path:
-        objects = read_objects(
-            path,
-            id_column=source.id_column if source.labels is None and source.metadata is None else None,
-            label_column=source.label_column if source.labels is None and source.metadata is None else None,
-            columns=source.columns or None,
-            types=measure.cells,
-        )
+        objects = read_table(path, source, measure.cells)
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
-    values = objects.values
-    if values.ndim == 1 and values.dtype != object and measure.cells != "text":
-        objects = replace(objects, values=values[:, None])  # one categorical feature
     return Inputs(objects, measure)
+
+
+def read_table(path: Path, source: Source, cells: Any) -> Objects:
+    """Read the objects of a file for a measure that compares such cells."""
+    objects: Objects = similis.io.read_objects(
+        path,
+        id_column=source.id_column,
+        label_column=source.label_column,
+        columns=source.columns or None,
+        types=cells,
+    )
+    if objects.values.ndim > 1 or objects.values.dtype == object or cells == "text":
+        return objects
+    return replace(objects, values=objects.values[:, None])  # one categorical feature
 
 
 def _read_several(source: Source, paths: list[str]) -> Inputs:
     """Read several matrices of the same objects as a stack, named by their files."""
-    from similis.proximity import make_stack
-
     if source.measure is not None:
         raise ProximityError("--measure reads one file of objects. Give several matrices without it.")
     kinds = source.kind.split(",") if source.kind else [None]
@@ -457,7 +438,7 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
         elif P.n != first.n:
             raise ProximityError(f"{must} Got {P.n} and {first.n}.")
     note(f"{len(read)} matrices of {first.n} objects: " + ", ".join(f"{n} ({P.kind})" for n, P in zip(names, read)))
-    stack = make_stack([P.to_dense() for P in read], names=names)
+    stack = similis.make_stack([P.to_dense() for P in read], names=names)
     return Inputs(replace(first, values=stack), kinds=[P.kind for P in read])
 
 
@@ -472,7 +453,7 @@ def in_order(P: Proximity, ids: Sequence[str], must: str) -> Proximity:
 
 def _is_large(path: Path) -> bool:
     """Tell whether a matrix stays on disk: an npy file or zarr store of a gigabyte or more."""
-    if path.suffix.lower() not in (".npy", ".zarr") or not path.exists():
+    if path.suffix.lower() not in (".npy", ".zarr"):
         return False
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
@@ -481,15 +462,12 @@ def _is_large(path: Path) -> bool:
 def _read_dataset(source: Source, name: str) -> Inputs:
     import numpy as np
 
-    from similis.datasets import load_benchmark
-    from similis.io import Objects, Proximity
-
-    bunch = load_benchmark(name)
+    bunch = similis.load_benchmark(name)
     labels = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
     if bunch.kind in ("similarity", "dissimilarity"):
         if source.measure is not None:
             raise ProximityError(f"{name} is a matrix already; leave --measure out.")
-        return Inputs(Proximity(bunch.proximity, kind=bunch.kind, labels=labels))
+        return Inputs(similis.Proximity(bunch.proximity, kind=bunch.kind, labels=labels))
     if bunch.kind not in _DEFAULTS:
         raise ProximityError(
             f"{name} holds {bunch.kind}, which the command line cannot compare; use similis from Python."
@@ -501,19 +479,21 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
-        return Inputs(Objects(np.asarray(bunch.sequences), ("sequence",), labels=labels), measure)
-    if "graphs" in bunch:
-        return Inputs(Objects(np.array(bunch.graphs, dtype=object), ("graph",), labels=labels), measure)
-    return Inputs(Objects(np.asarray(bunch.data), tuple(map(str, bunch.feature_names)), labels=labels), measure)
+        values, names = bunch.sequences, ["sequence"]
+    elif "graphs" in bunch:
+        values, names = np.array(bunch.graphs, dtype=object), ["graph"]
+    else:
+        values, names = bunch.data, bunch.feature_names
+    return Inputs(similis.io.Objects(np.asarray(values), tuple(map(str, names)), labels=labels), measure)
 
 
-def _read_costs(path: str, labels: Any) -> NDArray[Any]:
+def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:
     """Costs in the order of the classes; the file may name the classes in any order."""
     import numpy as np
 
-    from similis.io import read_proximity
-
-    table = read_proximity(path, directed=True)
+    if path == "balanced":
+        return path
+    table = similis.read_proximity(path, directed=True)
     classes = [str(name) for name in np.unique(labels)]
     if table.ids is None:
         if len(table.values) != len(classes):

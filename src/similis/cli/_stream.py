@@ -7,15 +7,15 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import similis
 from similis.cli._console import note
 from similis.cli._options import Overwrite, Seed, argument, command, option
 from similis.cli._outputs import check_outputs
-from similis.cli._source import Source, make_measure
+from similis.cli._source import Source, make_measure, read_table
 from similis.exceptions import ProximityError
 
 
@@ -47,28 +47,23 @@ def stream(
     **Examples**
 
         similis stream words.csv --measure edit -o words.stream.skops
-
         tail -n +1 -f sensor.csv | similis stream - --measure minkowski --batch 20
-
         similis stream more.csv --resume words.stream.skops -o words.stream.skops
     """
-    from similis.io import load, save
-    from similis.mixture import IncrementalHLM, stream_fit
-
     check_outputs([path, resume if resume != output else None], overwrite=overwrite, model=output)
     if (source.measure is None) == (resume is None):
         raise ProximityError("Give either --measure or --resume.")
     if resume is None:
-        model = IncrementalHLM(
+        model = similis.IncrementalHLM(
             scheme=scheme,
             n_components=components,
             max_components=max_components,
             bounded=True,
             random_state=random_state,
         )
-        state = stream_fit(model, make_measure(str(source.measure), source.params or []))
+        state = similis.stream_fit(model, make_measure(str(source.measure), source.params or []))
     else:
-        state = load(resume)
+        state = similis.load(resume)
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["id", "predicted", "label"])
     n_objects = n_wrong = n_judged = 0
@@ -90,14 +85,12 @@ def stream(
     if n_judged:
         note(f"{n_objects} objects; {100 * n_wrong / n_judged:.1f} % of {n_judged} predictions differ from the label")
     if output is not None and n_objects:
-        save(state, output)
+        similis.save(state, output)
         note(f"wrote the state to {output}")
 
 
 def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
     """Objects of each batch of lines, read as a file with the first line of the whole."""
-    from similis.io import read_objects
-
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         part = Path(folder) / f"batch{'.tsv' if path.endswith(('.tsv', '.tab')) else '.csv'}"
@@ -107,13 +100,4 @@ def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
         header = lines.readline()
         while rows := list(islice(lines, size)):
             part.write_text(header + "".join(rows), encoding="utf-8", newline="")
-            objects = read_objects(
-                part,
-                id_column=source.id_column,
-                label_column=source.label_column,
-                columns=source.columns or None,
-                types=cells,
-            )
-            if objects.values.ndim == 1 and cells != "text":
-                objects = replace(objects, values=objects.values[:, None])  # one categorical feature
-            yield objects
+            yield read_table(part, source, cells)

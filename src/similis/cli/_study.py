@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+import similis
 from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Json, Overwrite, Quiet, Seed, argument, command, connect_cluster, option
@@ -29,9 +30,7 @@ _option = partial(option, rich_help_panel="Protocol")
 
 def complete_method(incomplete: str) -> list[str]:
     """Methods that begin with `incomplete`, for shell completion."""
-    from similis.study import list_methods
-
-    return [method.name for method in list_methods(None) if method.name.startswith(incomplete)]
+    return [method.name for method in similis.study.list_methods(None) if method.name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
@@ -102,17 +101,15 @@ class StudySetup:
 
     def make_study(self, methods: list[str], inputs: Inputs) -> Study:
         """Make the study."""
-        from similis.study import Study
-
         if self.metric == "cost" and inputs.costs is None and inputs.priors is None:
             raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
         if self.landmarks not in ("auto", "none") and not self.landmarks.isdecimal():
             raise ProximityError(f"--landmarks must be auto, none or a number. Got {self.landmarks[:40]!r}.")
-        return Study(
+        return similis.Study(
             methods[0] if methods in (["all"], ["quick"]) else methods,
-            protocol=self.protocol,  # type: ignore[arg-type]
+            protocol=self.protocol,
             n_splits=self.splits,
             test_size=self.test_size,
             cv="loo" if self.folds == "loo" else int(self.folds),
@@ -132,10 +129,8 @@ class StudySetup:
         if self.cluster is None:
             yield
             return
-        from similis.distributed import cluster_jobs
-
         try:
-            with connect_cluster(self.cluster) as client, cluster_jobs(client):
+            with connect_cluster(self.cluster) as client, similis.distributed.cluster_jobs(client):
                 yield
         except ClusterError as error:
             if self.journal is not None:
@@ -191,23 +186,14 @@ def study(
     **Examples**
 
         similis study matrix.csv --labels labels.csv
-
         similis study votes.csv --measure vdm --label-column party --jobs 2 --journal votes.journal
-
         similis study --dataset votes --method quick --report votes.html --watch
-
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
-
         similis study matrix.csv --labels labels.csv --budget 5m --journal study.journal
-
         similis study large.npy --labels labels.csv --budget 30m --cluster tcp://10.0.0.1:8786
-
         similis study matrix.csv --labels labels.csv --method "svm-kernel(clip, C=1|10|100)" --method knn
-
         similis study s1.csv s2.npz k3.csv --labels labels.csv
-
         similis study distances.csv --metadata samples.csv --target ph
-
         similis study --list local-sda
     """
     if listing:
@@ -224,7 +210,14 @@ def study(
             "Name others with --method, such as --method 'svm-kernel(flip)'."
         )
     if estimate:
-        _print_estimate(planned.estimate(inputs.data, inputs.target), setup, json)
+        expected = planned.estimate(inputs.data, inputs.target)
+        if json:
+            print_json(asdict(expected))
+            return
+        times = sorted(expected.per_split.items(), key=lambda item: -item[1])
+        rows = [(name, f"{seconds:.2f}", "not measured" * (name in expected.unknown)) for name, seconds in times]
+        print_table(("method", "s per split", ""), rows)
+        echo(f"\n{setup.describe_time(expected)}")
         return
     with setup.processes():
         result = planned.run(
@@ -288,23 +281,17 @@ def fit(
     **Examples**
 
         similis fit matrix.csv --labels labels.csv --method knn --output model.skops
-
         similis fit matrix.csv --labels labels.csv --journal study.journal
-
         similis fit votes.csv --measure vdm --label-column party --method "svm-kernel(clip)"
-
         similis fit cells.h5ad::distances --label-column cell_type --method knn --predict-unlabeled new.tsv
     """
-    from similis.io import write_model
-    from similis.study import predict_rows, train_model
-
     check_outputs(
         source.files(), overwrite=overwrite, model=output, journal=setup.journal, predictions=predict_unlabeled
     )
     inputs = setup.load(source)
     unlabeled = None if predict_unlabeled is None else load_unlabeled(source, inputs)
     with setup.processes():
-        trained = train_model(
+        trained = similis.study.train_model(
             inputs.data,
             inputs.target,
             study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
@@ -314,12 +301,11 @@ def fit(
             progress=show_progress(quiet),
             announce=None if quiet else setup.announce,
         )
-    card_file = write_model(trained, output)
+    card_file = similis.io.write_model(trained, output)
     card = trained.card
     if unlabeled is not None:
-        what = "value" if card.settings.get("task") == "regression" else "label"
         level = None if card.calibration is None else DEFAULT_LEVEL
-        table = prediction_table(predict_rows(trained, unlabeled, confidence=level), what, level)
+        table = prediction_table(similis.study.predict_rows(trained, unlabeled, confidence=level), level)
         write_table(str(predict_unlabeled), table)
         note(f"wrote predictions of {unlabeled.n} objects without a label to {predict_unlabeled}")
     if json:
@@ -355,17 +341,14 @@ def report(
     **Examples**
 
         similis report votes.json -o votes.html
-
         similis report votes.json sonar.json protein.json -o comparison.html
     """
-    from similis.study import StudyResult, compare
-
     check_outputs(results, overwrite=overwrite, report=output)
     if name and len(name) != len(results):
         raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
     names = name or [""] * len(results)
     stems = [Path(path).name.partition(".")[0] for path in results]
-    loaded = [StudyResult.load(path) for path in results]
+    loaded = [similis.StudyResult.load(path) for path in results]
     for result, stem, given in zip(loaded, stems, names):
         result.name = given or result.name or stem
     if len(loaded) == 1:
@@ -376,7 +359,7 @@ def report(
             by_name = {given or stem: result for result, stem, given in zip(loaded, stems, names)}
         if len(by_name) < len(loaded):
             raise ProximityError("Two results files have the same name; give each its own with --name.")
-        compare(by_name).to_html(output)
+        similis.study.compare(by_name).to_html(output)
     if not is_stream(output):
         echo(output)
 
@@ -427,35 +410,23 @@ def _print_result(result: StudyResult, json: bool) -> None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 
 
-def _print_estimate(expected: Estimate, setup: StudySetup, json: bool) -> None:
-    if json:
-        print_json(asdict(expected))
-        return
-    rows = sorted(expected.per_split.items(), key=lambda item: -item[1])
-    print_table(
-        ("method", "s per split", ""),
-        [(name, f"{seconds:.2f}", "not measured" * (name in expected.unknown)) for name, seconds in rows],
-    )
-    echo(f"\n{setup.describe_time(expected)}")
-
-
 def _list_methods(name: str | None, json: bool) -> None:
     """Print the methods by family, or explain the one of this name."""
-    from similis.study import find_method, list_methods, list_parameters
-
-    methods = list_methods(None) if name is None else [find_method(name)]
+    methods = similis.study.list_methods(None) if name is None else [similis.study.find_method(name)]
     if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
         records = []
         for method in methods:
-            parameters = {p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(method)}
+            parameters = {
+                p.name: {"values": p.format(), "allowed": p.allowed} for p in similis.study.list_parameters(method)
+            }
             records.append({key: getattr(method, key) for key in keys} | {"parameters": parameters})
         print_json({"methods": records})
         return
     if name is None:
         for family in dict.fromkeys(method.family for method in methods):
             rows = [
-                (m.name, m.reads, m.summary, m.paper, ", ".join(p.name for p in list_parameters(m)))
+                (m.name, m.reads, m.summary, m.paper, ", ".join(p.name for p in similis.study.list_parameters(m)))
                 for m in methods
                 if m.family == family
             ]
@@ -464,13 +435,13 @@ def _list_methods(name: str | None, json: bool) -> None:
         echo("`similis study --list NAME` explains one; NAME(parameter=value, parameter=value|value) sets parameters.")
         return
     (method,) = methods
-    steps = method.make()
     echo(f"{method.name}: {method.summary}.")
     facts = {"family": method.family, "paper": method.paper, "reads": method.reads, "needs": method.needs}
     echo("\n".join(f"  {key}: {value}" for key, value in facts.items() if value))
-    parts = [step for _, step in steps.steps] if hasattr(steps, "steps") else [steps]
+    made = method.make()
+    parts = [step for _, step in made.steps] if hasattr(made, "steps") else [made]
     echo(f"  made of: {', '.join(type(part).__name__ for part in parts)}\n")
     print_table(
         ("parameter", "value or grid", "allowed", "what it is"),
-        [(p.name, p.format(), p.allowed, p.describe()) for p in list_parameters(method)],
+        [(p.name, p.format(), p.allowed, p.describe()) for p in similis.study.list_parameters(method)],
     )

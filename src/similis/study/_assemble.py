@@ -18,7 +18,7 @@ from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
-from similis.study._methods import Method, expand_methods, find_methods
+from similis.study._methods import Method, Task, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
@@ -64,35 +64,29 @@ def assemble(
     one without priors gets the `expected_costs`, which take account of them.
     """
     made = method.make()
-    front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
-    added = []
+    added: list[tuple[str, Any, str]] = [] if first is None else [("pairwise", first, "")]  # name, step, description
     of_matrix = method.reads != "objects"
     if of_matrix and facts.names:
         facts, step = _combine(method, facts)
         if step is not None:
-            front.append(("combine", step))
-            added.append(f"mean of {', '.join(facts.names)}" if step.matrix == "mean" else "")
+            added.append(("combine", step, f"mean of {', '.join(facts.names)}" if step.matrix == "mean" else ""))
     kind = method.reads if method.reads in ("similarity", "dissimilarity") else facts.kind
     symmetrize = of_matrix and method.symmetric and not facts.symmetric
     changed = kind != facts.kind or symmetrize
     if of_matrix and facts.missing and (changed or not get_tags(made).input_tags.allow_nan):
-        front.append(("complete", CompleteKernel(kind=facts.kind)))
-        added.append("completed")
+        added.append(("complete", CompleteKernel(kind=facts.kind), "completed"))
     if symmetrize:
-        front.append(("symmetrize", Symmetrize()))
-        added.append("symmetrized")
+        added.append(("symmetrize", Symmetrize(), "symmetrized"))
     if kind != facts.kind:
         if kind == "similarity":
             converter: Any = ToSimilarity(method=facts.to_similarity)
         else:
             converter = ToDissimilarity(method=facts.to_dissimilarity)
-        front.append(("convert", converter))
-        added.append(f"to {kind} ({converter.method})")
+        added.append(("convert", converter, f"to {kind} ({converter.method})"))
     # The linear conversion to similarities has the range 1.
     in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
     if of_matrix and method.rescale and not in_range:
-        front.append(("rescale", Rescale(kind=kind)))
-        added.append("rescaled")
+        added.append(("rescale", Rescale(kind=kind), "rescaled"))
     task_step = "classifier" if method.task == "classification" else "regressor"
     own = list(made.steps) if isinstance(made, Pipeline) else [(task_step, made)]
     last = own[-1][1]
@@ -107,14 +101,14 @@ def assemble(
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
-    front = [(name if name not in taken else f"study_{name}", step) for name, step in front]
+    front = [(name if name not in taken else f"study_{name}", step) for name, step, _ in added]
     prefix = "" if isinstance(made, Pipeline) or not front else f"{task_step}__"
     estimator = Pipeline([*front, *own]) if front else made
     if seed is not None:
         for name, value in sorted(estimator.get_params(deep=True).items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 estimator.set_params(**{name: seed})
-    return Assembled(estimator, ", ".join(filter(None, added)), prefix)
+    return Assembled(estimator, ", ".join(words for _, _, words in added if words), prefix)
 
 
 def _combine(method: Method, facts: MatrixFacts) -> tuple[MatrixFacts, CombineMatrices | None]:
@@ -162,6 +156,9 @@ def make_model(
 ) -> Any:
     """Make the unfitted model of a method as the study evaluates it, with its conversion and its parameter search.
 
+    The result is a PathSearchCV, or a classifier, regressor or pipeline where there is nothing to search, or
+    OnLandmarks of these.
+
     Parameters
     ----------
     method : str or Method
@@ -180,11 +177,8 @@ def make_model(
     cv : int or splitter, default=10
         Folds of the parameter search; a method with `cv` of its own keeps that. An integer makes stratified folds,
         and folds of whole groups where ``fit`` gets `groups`.
-    costs : array-like of shape (G, G) or "balanced", optional
-        ``costs[f, g]`` is the cost of predicting f when g is true. Parameters are chosen by it, and classifiers with
-        the parameter `costs` decide by it.
-    priors : array-like of shape (G,) or "equal", optional
-        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
+    costs, priors : array-like or str, optional
+        As for :meth:`Study.run`.
     metric : str, optional
         Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
         error, or root mean squared error for a method of regression.
@@ -198,11 +192,6 @@ def make_model(
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
     missing : bool, default=False
         True puts ``CompleteKernel`` in front of a method that cannot read missing entries.
-
-    Returns
-    -------
-    PathSearchCV, or a classifier, regressor or pipeline where there is nothing to search, or OnLandmarks of these
-        Unfitted.
 
     Examples
     --------
@@ -223,7 +212,7 @@ def make_model(
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
     names = tuple(names or ())
-    check_kinds(kind if names and isinstance(kind, list | tuple) else (kind,))
+    check_kinds(kind if names else [kind])
     kinds = (kind,) * len(names) if isinstance(kind, str) else tuple(kind)
     if len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kinds)} for {len(names) or 'one'}.")
@@ -232,16 +221,11 @@ def make_model(
         raise ProximityError(f"{method!r} reads one matrix. Name it: {found.name!r} or {others[-1].name!r}.")
     first_kind: Any = kinds[0] if kinds else kind
     facts = MatrixFacts(first_kind, symmetric, to_similarity, to_dissimilarity, missing, names, kinds)
-    if found.task == "regression":
-        goal = Goal(find_metric(metric or "rmse", OF_VALUES))
-    else:
-        goal = make_goal(metric, costs, priors, y, classes)
+    goal = make_goal(found.task, metric, costs, priors, y, classes)
     parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
-    grid = found.grid_for(n if n is not None else 2**31)
-    folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
-    if found.cv is not None:
-        folds = found.cv
-    model = with_search(parts, grid, cv=folds, goal=goal)
+    folds = cv if found.cv is None else found.cv
+    folds = DealtFolds(folds, random_state) if isinstance(folds, int) else folds
+    model = with_search(parts, found.grid_for(2**31 if n is None else n), cv=folds, goal=goal)
     if found.landmarks is None:
         return model
     return OnLandmarks(model, n_landmarks=found.landmarks, random_state=random_state)
@@ -249,9 +233,8 @@ def make_model(
 
 def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: Goal) -> Any:
     """Wrap the estimator in a search where the grid has more than one point, else set that point."""
-    points = int(np.prod([len(values) for values in grid.values()], dtype=np.int64)) if grid else 1
     named = {parts.prefix + key: values for key, values in grid.items()}
-    if points == 1:
+    if all(len(values) == 1 for values in grid.values()):
         return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
     return PathSearchCV(parts.estimator, named, cv=cv, scoring=goal.scoring(parts.estimator))
 
@@ -285,16 +268,18 @@ class Goal:
         """Score of a parameter search; None for accuracy, also where a method has no probabilities to score."""
         if self.metric in OF_VALUES:
             known = {"rmse": "neg_mean_squared_error", "r2": "neg_mean_squared_error", "mae": "neg_mean_absolute_error"}
-            return known.get(self.metric) or make_scorer(MeanLoss(self.metric), greater_is_better=False)
+            return known.get(self.metric) or make_scorer(_mean_loss, greater_is_better=False, metric=self.metric)
+        if self.metric == "error":
+            return None
         if self.metric in OF_LABELS:
-            if self.metric == "error":
-                return None
-            return make_scorer(CostScore(self.loss, self.classes), greater_is_better=False)  # type: ignore[arg-type]
+            return make_scorer(_mean_cost, greater_is_better=False, costs=self.loss, classes=self.classes)
         return score_probabilities if hasattr(estimator, "predict_proba") else None
 
 
-def make_goal(metric: str | None, costs: Any, priors: Any, y: Any, classes: Any = None) -> Goal:
+def make_goal(task: Task, metric: str | None, costs: Any, priors: Any, y: Any, classes: Any = None) -> Goal:
     """Validate metric, costs and priors, with the class counts of the labels `y` where they are needed."""
+    if task == "regression":
+        return Goal(find_metric(metric or "rmse", OF_VALUES))
     weighted = costs is not None or priors is not None
     metric = ("cost" if weighted else "error") if metric is None else find_metric(metric, RANKING)
     if metric == "cost" and not weighted:
@@ -323,24 +308,13 @@ def score_probabilities(model: Any, X: Any, y: Any) -> float:
     return -log_loss(np.searchsorted(classes, np.asarray(y)), proba)
 
 
-@dataclass(frozen=True)
-class MeanLoss:
+def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
     """Mean loss of predicted values, a scikit-learn score function."""
-
-    metric: str
-
-    def __call__(self, truth: Any, predicted: Any) -> float:
-        return float(value_losses(self.metric, np.asarray(truth), np.asarray(predicted)).mean())
+    return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
-@dataclass(frozen=True, eq=False)
-class CostScore:
+def _mean_cost(truth: Any, predicted: Any, costs: NDArray[np.float64], classes: Any) -> float:
     """Mean cost of predicted labels, a scikit-learn score function; labels are codes without `classes`."""
-
-    costs: NDArray[np.float64]
-    classes: Any = None
-
-    def __call__(self, truth: Any, predicted: Any) -> float:
-        if self.classes is not None:
-            truth, predicted = (np.searchsorted(self.classes, labels) for labels in (truth, predicted))
-        return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
+    if classes is not None:
+        truth, predicted = (np.searchsorted(classes, labels) for labels in (truth, predicted))
+    return mean_cost(np.asarray(truth), np.asarray(predicted), costs)

@@ -36,12 +36,8 @@ class Estimate:
         half of it; a time budget limits it.
     per_split : dict of str to float
         Time of one split by method, in one process.
-    n_splits : int
-        Number of splits.
-    n_train : int
-        Number of training objects in a split.
-    n_jobs : int
-        Number of processes.
+    n_splits, n_train, n_jobs : int
+        Numbers of splits, of training objects in a split, and of processes.
     unknown : tuple of str
         Methods without measured times, such as your own, for which the median of all methods is assumed.
     """
@@ -60,12 +56,11 @@ class Estimate:
 
     def __str__(self) -> str:
         methods = f"{len(self.per_split)} method{'s' if len(self.per_split) > 1 else ''}"
-        splits = f"{self.n_splits} split{'s' if self.n_splits > 1 else ''}"
+        splits = f"{self.n_splits} split{'s' if self.n_splits > 1 else ''} of {self.n_train} training objects"
         jobs = f"{self.n_jobs} process{'es' if self.n_jobs > 1 else ''}"
-        expected = clock(max(self.seconds, 1.0))
         small = sum("landmarks=" in name for name in self.per_split)
         methods += f", {small} of them on landmarks," if small else ""
-        return f"about {expected} for {methods} on {splits} of {self.n_train} training objects in {jobs}"
+        return f"about {clock(max(self.seconds, 1.0))} for {methods} on {splits} in {jobs}"
 
 
 def expect_seconds(
@@ -73,13 +68,12 @@ def expect_seconds(
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
 
-    For n thousand training objects or landmarks and five classes a method takes p(n) = a + b n + c n^2 + d n^3 seconds
-    with coefficients that are not negative, and for g times as many classes g^e p(n / g^f) with f = min(e / 2, 1): e is
-    about 2 for methods that fit every pair of classes, with 2 n / G objects of G classes each, and zero where the
-    number of classes does not matter. Without `n_classes` there are five. All is multiplied by the speed of this
-    machine, which is measured by default. Methods whose times were never measured are expected to take the median of
-    all.
+    The `speed` of this machine is measured by default; a method that was never measured takes the median of all.
     """
+    # For n thousand training objects or landmarks and five classes a method takes p(n) = a + b n + c n^2 + d n^3
+    # seconds with coefficients that are not negative, and for g times as many classes g^e p(n / g^f) with
+    # f = min(e / 2, 1): e is about 2 for methods that fit every pair of classes, with 2 n / G objects of G classes
+    # each, and zero where the number of classes does not matter.
     record = _measured()
     speed = machine_seconds() / record["machine_seconds"] if speed is None else speed
     growth = (n_classes or _CLASSES) / _CLASSES
@@ -110,9 +104,8 @@ def put_on_landmarks(
 ) -> list[Method]:
     """Put methods whose split is expected to take longer than `limit` seconds on landmarks.
 
-    Methods with landmarks of their own stay. The default number is the largest of 500, 1,000, 2,000, ..., up to half of
-    the training objects, for which a split takes at most `limit`, or else 500. If the `whole` matrix does not fit into
-    memory, every method runs on at most 2,000 landmarks.
+    The default number is the largest of 500, 1,000, 2,000, ..., up to half of the training objects, for which a split
+    takes at most `limit`, or else 500. If the `whole` matrix does not fit into memory, all run on at most 2,000.
     """
     most = n_train // 2 if whole else min(n_train // 2, _MOST_MEASURED)
     sizes = [500 * 2**k for k in range(20) if 500 * 2**k <= most] if n_landmarks is None else [n_landmarks]
@@ -135,9 +128,8 @@ def base_name(name: str) -> str:
 
 
 @cache
-def _measured() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(files("similis.study").joinpath("times.json").read_text())
-    return found
+def _measured() -> Any:
+    return json.loads(files("similis.study").joinpath("times.json").read_text())
 
 
 @cache

@@ -135,15 +135,12 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     predicted = np.asarray(predicted, dtype=problem.y.dtype)
     if not np.isfinite(predicted).all():
         raise ValueError("The method gave predictions that are not finite.")
-    details = {}
-    if method.details is not None:
-        given = method.details(model, X_train, y, X_test, problem.y[split.test])
-        details = {name: float(value) for name, value in given.items()}
+    details = {} if method.details is None else method.details(model, X_train, y, X_test, problem.y[split.test])
     chosen = getattr(model, "best_params_", {})
     return {
         "predictions": predicted,
         "proba": proba,
-        "details": details,
+        "details": {name: float(value) for name, value in details.items()},
         "params": {key.removeprefix(parts.prefix): value for key, value in chosen.items()},
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,

@@ -1,8 +1,7 @@
 """Journal of a study: a header, then one line per finished (split, method).
 
-The header identifies the study, and every entry holds the fingerprint of its study; an entry of version 1.0 belongs to
-the header above it. Several processes may work on one journal: a process claims an entry before it computes it, by a
-lock on a byte beyond the end of the file. File format: :mod:`similis._utils.journal`.
+Every entry holds the fingerprint of its study; an entry of version 1.0 belongs to the header above it. A process claims
+an entry before it computes it, by a lock on a byte beyond the end of the file.
 """
 
 from __future__ import annotations
@@ -55,18 +54,12 @@ class Journal:
         self._sessions: dict[str, list[dict[str, Any]]] = {}
         self._decisions: dict[str, list[dict[str, Any]]] = {}
         self._headers: dict[str, dict[str, Any]] = {}  # those of the file
-        self._header: dict[str, Any] = {}  # of this study
+        self.header: dict[str, Any] = {}  # of this study, for `join` in other processes
         self._above = ""  # study of the last header that was read
         self._n_damaged = 0
         self._lines = JsonLines(path)
         self.session = ""  # run of the study that a worker process has joined
         self._replaced: list[JsonLines] = []  # files that are gone; their claims are released when they are closed
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        self.close()
 
     @property
     def entries(self) -> dict[tuple[str, int, str], Entry]:
@@ -77,11 +70,6 @@ class Journal:
     def sessions(self) -> list[dict[str, Any]]:
         """Runs of the study."""
         return self._sessions.get(self.study or next(iter(self._headers), ""), [])
-
-    @property
-    def header(self) -> dict[str, Any]:
-        """Header of the study, for :meth:`join` in other processes."""
-        return self._header
 
     def close(self) -> None:
         """Close the file and release every claim."""
@@ -109,22 +97,35 @@ class Journal:
                 sync_directory(self.path.parent)
                 known = header
             else:
-                known = self._find_header(header)
+                same = self._headers.get(study_fingerprint(header))
+                candidates = [same] if same is not None else list(self._headers.values())
+                others = [_difference(candidate, header) for candidate in candidates]
+                if None not in others:
+                    raise ProximityError(
+                        f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
+                    )
+                known = candidates[others.index(None)]
             self.join(known)
             self._lines.append([{"begin": session, "study": self.study}])
         self.refresh()
-        self._rename_specs(methods or {})
-        self._warn_about(header, known, methods or {})
+        methods = methods or {}
+        if "exact" not in self.header:  # entries of 1.0 get the fingerprints that their methods have now
+            for (name, split, spec), entry in list(self.entries.items()):
+                method = methods.get(name)
+                if method is not None and spec == method.before != method.spec:
+                    self.entries[name, split, method.spec] = replace(entry, spec=method.spec)
+                    del self.entries[name, split, spec]
+        self._warn_about(header, known, methods)
 
     def join(self, header: dict[str, Any]) -> None:
         """Use the entries of the study with this header."""
-        self._header = {key: value for key, value in header.items() if key != _MAGIC}
+        self.header = {key: value for key, value in header.items() if key != _MAGIC}
         self.study = study_fingerprint(header)
 
     def refresh(self) -> None:
         """Read the lines appended since the last call, by any process; restore a file that was removed or replaced."""
         self._read(self._lines)
-        if self._header and (self._lines.is_truncated() or not self._lines.is_at(self.path)):
+        if self.header and (self._lines.is_truncated() or not self._lines.is_at(self.path)):
             self._restore()
 
     def _read(self, lines: JsonLines) -> None:
@@ -159,7 +160,7 @@ class Journal:
 
     def append(self, entry: Entry) -> None:
         """Write an entry and sync it to disk."""
-        if self._header:
+        if self.header:
             self.refresh()
             if self.study not in self._headers:  # an empty file in place of one that was removed
                 self._restore()
@@ -197,7 +198,7 @@ class Journal:
             lost = [entry for key, entry in entries.get(self.study, {}).items() if key not in found]
             records: list[dict[str, Any]] = []
             if self.study not in self._headers:
-                records = [{_MAGIC: 1, **self._header}]
+                records = [{_MAGIC: 1, **self.header}]
                 records += [{"begin": s, "study": self.study} for s in sessions.get(self.study, [])]
                 records += [{"decision": d, "study": self.study} for d in self._decisions.get(self.study, [])]
             records += map(self._record, lost)
@@ -230,27 +231,6 @@ class Journal:
                     f"other code (fingerprint {spec}, here {specs[method]}). Use another journal, or another name "
                     "for the method."
                 )
-
-    def _rename_specs(self, methods: Mapping[str, MethodIdentity]) -> None:
-        """Give entries of 1.0 the fingerprints that their methods have now."""
-        if "exact" in self._header:
-            return
-        for (name, split, spec), entry in list(self.entries.items()):
-            method = methods.get(name)
-            if method is not None and spec == method.before != method.spec:
-                self.entries[name, split, method.spec] = replace(entry, spec=method.spec)
-                del self.entries[name, split, spec]
-
-    def _find_header(self, header: dict[str, Any]) -> dict[str, Any]:
-        """Return the header of this study among those of the file."""
-        same = self._headers.get(study_fingerprint(header))
-        candidates = [same] if same is not None else list(self._headers.values())
-        others = [_difference(known, header) for known in candidates]
-        if None in others:
-            return candidates[others.index(None)]
-        raise ProximityError(
-            f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
-        )
 
     def _warn_about(self, header: dict[str, Any], known: dict[str, Any], methods: Mapping[str, MethodIdentity]) -> None:
         where = short_path(self.path)
@@ -287,11 +267,8 @@ def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
     """Say what another study a header belongs to; None if it is the same."""
     if known.get("metric") != header.get("metric"):
         usual = "cost" if header.get("costs") else "error"
-        metric = known.get("metric") or usual
-        return (
-            f"a study whose parameters are chosen by {metric}, here by {header.get('metric') or usual}. Continue it "
-            f"with the metric {metric!r}"
-        )
+        there, here = known.get("metric") or usual, header.get("metric") or usual
+        return f"a study whose parameters are chosen by {there}, here by {here}. Continue it with the metric {there!r}"
     for part, words in _IDENTITY.items():
         ours = header.get(part)
         if part == "settings" and "exact" not in known and isinstance(ours, dict):  # which 1.0 did not write

@@ -1,8 +1,4 @@
-"""Objects measured inside the splits, once per training part for all methods.
-
-A measure that learns from labels, such as VDM, must be fitted on the training part alone, also inside the folds that
-choose parameters. Every method needs the same training parts, so each process caches the blocks it measured last.
-"""
+"""Objects measured inside the splits: each process caches the blocks of the training parts, which methods share."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from similis._utils.cache import CACHE
 from similis.exceptions import ProximityError
 
-__all__ = ["MeasuredObjects", "learns"]
+__all__ = ["MeasureStep", "MeasuredObjects", "learns"]
 
 Learns = Literal["nothing", "objects", "labels"]
 
@@ -45,37 +41,12 @@ class MeasuredObjects:
         self.learns = learns(measure)
         self.token = token_hex(8)
 
-    def step(self, *, symmetrize: bool) -> MeasureStep:
-        """Make the first step of a pipeline that reads indices of objects."""
-        return MeasureStep(self, symmetrize=symmetrize)
-
-    def pairwise(self, train: NDArray[np.intp], y: Any, symmetrize: bool) -> tuple[Any, NDArray[Any]]:
-        """Return a ``Pairwise`` fitted on a training part, and the square block."""
-        key = (self.token, symmetrize, _bytes(train), _bytes(y))
-        found: tuple[Any, NDArray[Any]] | None = CACHE.get(key)
-        if found is None:
-            from similis.measures import Pairwise
-
-            fitted = Pairwise(clone(self.measure), symmetrize=symmetrize)
-            found = fitted, fitted.fit_transform(_safe_indexing(self.objects, train), y)
-            CACHE.put(key, found, found[1].nbytes)
-        return found
-
-    def rows(self, step: MeasureStep, test: NDArray[np.intp]) -> NDArray[Any]:
-        """Proximities of other objects to the training part of a fitted step."""
-        key = (self.token, step.symmetrize, _bytes(step.train_), _bytes(step.labels_), _bytes(test))
-        block: NDArray[Any] | None = CACHE.get(key)
-        if block is None:
-            block = step.pairwise_.transform(_safe_indexing(self.objects, test))
-            CACHE.put(key, block, block.nbytes)
-        return block
-
     def __deepcopy__(self, memo: dict[int, Any]) -> MeasuredObjects:
         return self  # cloning a pipeline shares the objects
 
 
 class MeasureStep(TransformerMixin, BaseEstimator):
-    """Transform indices of objects to proximity rows, as ``Pairwise`` does with the objects."""
+    """First step of a pipeline that reads indices of objects; transforms them as ``Pairwise`` does the objects."""
 
     def __init__(self, source: MeasuredObjects, *, symmetrize: bool = False) -> None:
         self.source = source
@@ -88,13 +59,25 @@ class MeasureStep(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: NDArray[np.intp], y: Any = None, **params: Any) -> NDArray[Any]:
         """Measure the training part and return its square block."""
-        self.train_, self.labels_ = np.asarray(X), np.asarray(y)
-        self.pairwise_, square = self.source.pairwise(self.train_, self.labels_, self.symmetrize)
-        return square
+        self.key_ = self.source.token, self.symmetrize, _bytes(X), _bytes(y)
+        found: tuple[Any, NDArray[Any]] | None = CACHE.get(self.key_)
+        if found is None:
+            from similis.measures import Pairwise
+
+            fitted = Pairwise(clone(self.source.measure), symmetrize=self.symmetrize)
+            found = fitted, fitted.fit_transform(_safe_indexing(self.source.objects, np.asarray(X)), np.asarray(y))
+            CACHE.put(self.key_, found, found[1].nbytes)
+        self.pairwise_ = found[0]
+        return found[1]
 
     def transform(self, X: NDArray[np.intp]) -> NDArray[Any]:
         """Measure other objects against it."""
-        return self.source.rows(self, np.asarray(X))
+        key = (*self.key_, _bytes(X))
+        block: NDArray[Any] | None = CACHE.get(key)
+        if block is None:
+            block = self.pairwise_.transform(_safe_indexing(self.source.objects, np.asarray(X)))
+            CACHE.put(key, block, block.nbytes)
+        return block
 
 
 def _bytes(A: Any) -> bytes:

@@ -21,10 +21,12 @@ from similis._utils.moved import name_in_files, params_in_files
 
 __all__ = [
     "AtMost",
+    "Factory",
     "Method",
     "Task",
     "MethodIdentity",
     "canonical_name",
+    "chain",
     "describe",
     "expand_methods",
     "find_method",
@@ -45,7 +47,7 @@ class AtMost:
     Parameters
     ----------
     values : tuple of int
-        Values in ascending order.
+        In ascending order.
     """
 
     values: tuple[int, ...]
@@ -62,8 +64,8 @@ class Method:
     Parameters
     ----------
     name : str
-        Short name, as the published tables have it; unique in a study. Other parameters of a method of the table are
-        set in its name: ``"local-sda(neighborhood=per-class)"``, ``"svm-kernel(clip, C=1|10|100)"``.
+        Short name, as the published tables have it; unique in a study. Parameters of a method of the table are set in
+        its name: ``"local-sda(neighborhood=per-class)"``, ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
         Called without arguments, returns an unfitted classifier or regressor, or a pipeline that ends in one. The study
         sets every `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or
@@ -80,20 +82,15 @@ class Method:
     rescale : bool, default=False
         Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
         the unit of the proximities, so that its grid fits any unit.
-    family : str
-        For grouping in reports.
-    paper : str
-        Reference, as ``key place``.
-    summary : str
-        One-line description.
+    family, paper, summary : str
+        Group in reports; reference, as ``key place``; one-line description.
     needs : str
         Requirements on the matrix beyond `reads`, in words; empty for none.
     baseline : bool, default=False
         A baseline for comparison, never recommended.
-    quick : bool, default=False
-        Whether ``methods="quick"`` includes it.
-    on_request : bool, default=False
-        Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
+    quick, on_request : bool, default=False
+        Whether ``methods="quick"`` includes it; whether ``"all"`` leaves it out: a slow method, or a variant that is
+        seldom the better one. Name it to run it.
     matrix : str, default=""
         In a study of several matrices, the one that the method reads, by name, or "mean" for their normalized mean;
         ``"knn[mean]"`` as a name sets it. Empty: every one in turn, or all together for a method that reads stacks.
@@ -194,44 +191,45 @@ class MethodIdentity(NamedTuple):
     unverified: tuple[str, ...]
 
 
-def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
-    """Return a factory that imports an estimator when it is called; the factory can be pickled."""
-    return _Lazy(name, module, tuple(params.items()))
-
-
 @dataclass(frozen=True)
-class _Lazy:
-    name: str
-    module: str
-    params: tuple[tuple[str, Any], ...]
+class Factory:
+    """A call to be made later; unlike ``partial`` objects, two of the same function and arguments are equal."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
     def __call__(self) -> Any:
-        params = {key: value() if isinstance(value, _Lazy) else value for key, value in self.params}
-        return getattr(import_module(self.module), self.name)(**params)
+        return self.function(*self.arguments)
 
 
-@dataclass(frozen=True)
-class Chain:
-    """Factory of a pipeline from factories of its steps."""
+def lazy(name: str, /, module: str = "similis", **params: Any) -> Factory:
+    """Return a factory that imports an estimator when it is called; parameters that are factories are called too."""
+    return Factory(_construct, (name, module, params))
 
-    parts: tuple[Callable[[], Any], ...]
 
-    def __call__(self) -> Any:
-        return make_pipeline(*(part() for part in self.parts))
+def _construct(name: str, module: str, params: dict[str, Any]) -> Any:
+    params = {key: value() if isinstance(value, Factory) else value for key, value in params.items()}
+    return getattr(import_module(module), name)(**params)
+
+
+def chain(*parts: Factory) -> Factory:
+    """Return a factory of a pipeline from factories of its steps."""
+    return Factory(_construct_chain, parts)
+
+
+def _construct_chain(*parts: Factory) -> Any:
+    return make_pipeline(*(part() for part in parts))
 
 
 def list_methods(task: Task | None = "classification") -> list[Method]:
-    """Return the methods of the table, including those that run on request only.
+    """Return the methods of the table, including those that run on request only, then those of installed packages.
+
+    Installed packages name theirs by entry points of the group ``similis.methods``.
 
     Parameters
     ----------
     task : {"classification", "regression"} or None, default="classification"
         What they predict; None for all.
-
-    Returns
-    -------
-    list of Method
-        The methods of similis, then those of installed packages (entry points of the group ``similis.methods``).
     """
     from similis.study._table import METHODS
 
@@ -240,10 +238,7 @@ def list_methods(task: Task | None = "classification") -> list[Method]:
 
 @cache
 def _installed_methods() -> tuple[Method, ...]:
-    """Methods of installed packages: an entry point names a Method, several, or a function that returns them.
-
-    An entry point that cannot be loaded gives one warning and is skipped.
-    """
+    """Methods of installed packages: an entry point names a Method, several, or a function that returns them."""
     from similis.study._table import ALIASES, METHODS
 
     found: dict[str, Method] = {}
@@ -258,7 +253,7 @@ def _installed_methods() -> tuple[Method, ...]:
                     raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
                 if method.name in taken:
                     raise ValueError(f"the name {method.name!r} is taken")
-        except Exception as error:  # of any kind: the package of another author
+        except Exception as error:  # of any kind: the package of another author; one warning, and it is skipped
             warn_user(
                 f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
                 f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
@@ -301,23 +296,13 @@ def find_methods(methods: str | Method | Sequence[str | Method], task: Task | No
 
 
 def find_method(name: str) -> Method:
-    """Find a method by its name, perhaps with parameters.
+    """Find a method by its name; the ``name`` of the result is the canonical spelling, which results and cards have.
 
     Parameters
     ----------
     name : str
         Name of the table, with parameters in parentheses: ``"base(option, key=value, key=value|value)"``. Several
-        values are a grid, from which the study chooses.
-
-    Returns
-    -------
-    Method
-        Its ``name`` is the canonical spelling, which results, reports and cards have.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name, parameter or value; the message has the nearest valid ones.
+        values are a grid, from which the study chooses. An error names the nearest valid names or values.
 
     Examples
     --------
@@ -332,7 +317,7 @@ def find_method(name: str) -> Method:
 def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
     """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, and on their mean.
 
-    A method that reads stacks runs on all matrices together, too; one of these that runs on request only on them.
+    A method that reads stacks runs on all matrices together too, and if it runs on request, only so.
     """
     found = []
     for method in methods:

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from similis.base import describe_constraints, satisfies_constraints, string_options
-from similis.study._methods import AtMost, Method
+from similis.study._methods import AtMost, Factory, Method
 
 __all__ = ["Parameter", "list_parameters", "parse_method"]
 
@@ -34,10 +34,8 @@ class Parameter:
 
     Attributes
     ----------
-    name : str
-        Shortest unambiguous name, as written in method names.
-    key : str
-        Name for ``set_params``.
+    name, key : str
+        Shortest unambiguous name, as written in method names; name for ``set_params``.
     values : tuple
         Grid, or the one value that the method has.
     allowed : str
@@ -76,18 +74,13 @@ def list_parameters(method: Method) -> list[Parameter]:
     method : Method
         Such as :func:`find_method` returns.
 
-    Returns
-    -------
-    list of Parameter
-
     Examples
     --------
     >>> from similis.study import find_method, list_parameters
     >>> [f"{p.name}={p.format()} ({p.allowed})" for p in list_parameters(find_method("nc"))]
     ['adjusted=false (true|false)', 'centroid=max-sum (any-class|max-sum|popular)']
     """
-    made = method.make()
-    nested = dict(_owners(made))
+    nested = dict(_owners(method.make()))
     leaves = [key.rpartition("__")[2] for key in nested]
     found = []
     for key, (owner, value) in nested.items():
@@ -105,48 +98,36 @@ def list_parameters(method: Method) -> list[Parameter]:
 def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, str]) -> Method:
     """Find the method of a name, ``base(option, key=value, ...)``, with its parameters set.
 
-    ``[name]`` behind it names one of several matrices, or their mean. The name of the result has canonical spelling; an
-    error names the nearest valid names or values.
+    ``[name]`` behind it names one of several matrices, or their mean.
     """
-
-    def lookup(name: str) -> Method | None:
-        if name in aliases and aliases[name] not in table:  # with parameters
-            return parse_method(aliases[name], table, {})
-        return table.get(aliases.get(name, name))
-
     text = text.strip()
+    text = aliases.get(text, text)
     if (bracketed := re.fullmatch(r"(.+)\[([^\[\]]+)\]", text)) is not None:
         found, matrix = parse_method(bracketed[1], table, aliases), bracketed[2].strip()
         return replace(found, name=f"{found.name}[{matrix}]", matrix=matrix)
-    if (known := lookup(text)) is not None:
-        return known
-    base, words, settings = _parse_call(text)
-    given = dict(settings)
-    if "landmarks" in given:
-        if not str(given["landmarks"]).isdecimal() or not int(str(given["landmarks"])):
-            raise ValueError(f"{text[:80]!r}: landmarks must be a number of objects. Got {given['landmarks']!r}.")
-        others = [*words, *(f"{key}={value}" for key, value in settings if key != "landmarks")]
+    if text in table:
+        return table[text]
+    base, settings = _parse_call(text)
+    given = {key.replace("-", "_"): value for key, value in settings}
+    if (landmarks := given.get("landmarks")) is not None:
+        if not landmarks.isdecimal() or not int(landmarks):
+            raise ValueError(f"{text[:80]!r}: landmarks must be a number of objects. Got {landmarks!r}.")
+        others = [key if value is None else f"{key}={value}" for key, value in settings if key != "landmarks"]
         plain = f"{base}({', '.join(others)})" if others else base
-        return parse_method(plain, table, aliases).on_landmarks(int(str(given["landmarks"])))
-    known, flags = lookup(base), words
-    if words and (with_option := lookup(f"{base}({words[0]})")) is not None:
-        known, flags = with_option, words[1:]
-    if known is None:
+        return parse_method(plain, table, aliases).on_landmarks(int(landmarks))
+    base, of_alias = _parse_call(aliases.get(base, base))
+    settings = [*((key, value) for key, value in of_alias if key not in given), *settings]
+    option = f"{base}({settings[0][0]})" if settings and settings[0][1] is None else ""
+    known = table.get(aliases.get(option, option))
+    if known is not None:
+        settings = settings[1:]
+    elif (known := table.get(base)) is None:
         raise ValueError(_unknown_method(text, base, [*table, *aliases]))
-    if not flags and not settings:
-        return known
-    return _with_settings(known, [*((word, None) for word in flags), *settings])
+    return _with_settings(known, settings) if settings else known
 
 
-@dataclass(frozen=True)
-class Configured:
-    """Factory of an estimator with parameters set."""
-
-    make: Callable[[], Any]
-    params: tuple[tuple[str, Any], ...]
-
-    def __call__(self) -> Any:
-        return self.make().set_params(**dict(self.params))
+def _configure(make: Callable[[], Any], params: dict[str, Any]) -> Any:
+    return make().set_params(**params)
 
 
 def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Method:
@@ -163,8 +144,7 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
         if found.key in fixed or (found.key in grid and grid[found.key] is not method.grid.get(found.key)):
             raise ValueError(f"{method.name!r}: the parameter {found.name} is given twice.")
         values = [_parse_value(method, found, value) for value in _split(text or "true", "|")]
-        # Without repetitions; 1, 1.0 and true are different values.
-        values = [v for i, v in enumerate(values) if not any(type(v) is type(w) and v == w for w in values[:i])]
+        values = list({(type(v), repr(v)): v for v in values}.values())  # no repetitions, but 1, 1.0 and true differ
         grid.pop(found.key, None)
         if len(values) == 1:
             fixed[found.key] = values[0]
@@ -173,42 +153,37 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
         else:
             grid[found.key] = values
         words.append(f"{found.name}={'|'.join(map(_format, values))}")
-    base, option, _ = _parse_call(method.name)
-    make = Configured(method.make, tuple(fixed.items())) if fixed else method.make
-    reads = "similarity" if method.reads == "either" and _needs_similarities(make(), grid) else method.reads
-    return replace(method, name=f"{base}({', '.join([*option, *words])})", make=make, grid=grid, reads=reads)
+    base, parts = _parse_call(method.name)
+    words = [*(key for key, value in parts if value is None), *words]
+    make = Factory(_configure, (method.make, fixed)) if fixed else method.make
+    reads = method.reads
+    if reads == "either":  # some settings, such as weighted neighbors, read similarities only
+        points = [{key: value} for key, values in grid.items() if isinstance(values, list) for value in values]
+        if any(getattr(make().set_params(**point), "needs_similarities", False) for point in ({}, *points)):
+            reads = "similarity"
+    return replace(method, name=f"{base}({', '.join(words)})", make=make, grid=grid, reads=reads)
 
 
-def _needs_similarities(model: Any, grid: Mapping[str, Any]) -> bool:
-    """Tell whether a model, or one of its grid, reads similarities only, as weighted neighbors do."""
-    settings = [{key: value} for key, values in grid.items() if isinstance(values, list) for value in values]
-    return any(getattr(model.set_params(**given), "needs_similarities", False) for given in ({}, *settings))
-
-
-def _parse_call(text: str) -> tuple[str, list[str], list[tuple[str, str | None]]]:
-    """Split ``base(word, key=value)`` into its base, words and settings."""
+def _parse_call(text: str) -> tuple[str, list[tuple[str, str | None]]]:
+    """Split ``base(word, key=value)`` into its base and its parts, words first; None is the value of a word."""
     base, opened, rest = text.partition("(")
     if not opened:
-        return text, [], []
+        return text, []
     if not rest.endswith(")") or text.count("(") != text.count(")"):
         raise ValueError(f"The method name {text[:80]!r} must end in ')', with as many '(' as ')'.")
-    words: list[str] = []
-    settings: list[tuple[str, str | None]] = []
+    parts: list[tuple[str, str | None]] = []
     for part in _split(rest[:-1], ","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not part or (equals and not (key and value)):
             raise ValueError(
                 f"The method name {text[:80]!r} must have the form base(option, key=value, ...). Got {part[:40]!r}."
             )
-        if equals:
-            settings.append((key, value))
-        else:
-            words.append(part)
-    return base.strip(), words, settings
+        parts.append((key, value if equals else None))
+    return base.strip(), sorted(parts, key=lambda part: part[1] is not None)
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """Split at a mark outside brackets and quotes; nothing for a blank text."""
+    """Split at a mark outside brackets and quotes; no part of a blank text."""
     parts, depth, quoted = [""], 0, ""
     for letter in text:
         if letter in "'\"" and quoted in ("", letter):
@@ -284,8 +259,10 @@ def _unknown_method(text: str, base: str, known: list[str]) -> str:
         base if "=" in text else text, known, n=2, cutoff=0.5
     )
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
-    shown = "`similis study --list` and similis.study.list_methods() show all."
-    return f"There is no method {text[:60]!r} in the table. {hint} {shown}"
+    return (
+        f"There is no method {text[:60]!r} in the table. {hint} `similis study --list` and "
+        "similis.study.list_methods() show all."
+    )
 
 
 def _unknown_parameter(method: Method, given: str, text: str | None, parameters: dict[str, Parameter]) -> str:
@@ -295,7 +272,6 @@ def _unknown_parameter(method: Method, given: str, text: str | None, parameters:
     same = [parameter.name for parameter in parameters.values() if parameter.leaf == name]
     if len(same) > 1:
         return f"{method.name!r}: several steps have a parameter {name}. Name one: {', '.join(same)}."
-    what = "parameter" if text is not None else "option"
     if text is None:
         near = [f"{p.name}={given}" for p in parameters.values() if given in string_options(p.owner, p.leaf)]
         near += [f"{p.name}=..." for p in parameters.values() if p.name == name]
@@ -303,4 +279,4 @@ def _unknown_parameter(method: Method, given: str, text: str | None, parameters:
         near = get_close_matches(name, list(parameters), n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     listed = f"It has {', '.join(parameters)}." if parameters else "It has no parameters."
-    return f"{method.name!r} has no {what} {given[:60]!r}.{hint} {listed}"
+    return f"{method.name!r} has no {'option' if text is None else 'parameter'} {given[:60]!r}.{hint} {listed}"

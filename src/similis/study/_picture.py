@@ -15,6 +15,7 @@ from similis.distributed import choose_landmarks
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 from similis.study._entry import as_indices, to_json
+from similis.study._measured import MeasureStep
 
 if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
@@ -147,7 +148,7 @@ def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
     """Proximities of a sample of the objects, and a remark on them."""
     if problem.matrix is None:
         assert problem.objects is not None
-        square = problem.objects.pairwise(part, problem.codes[part], symmetrize=False)[1]
+        square = MeasureStep(problem.objects).fit_transform(part, problem.codes[part])
         note = "For these pictures the measure was fitted to the labels of all objects shown."
         return square, note if problem.objects.learns == "labels" else ""
     if problem.matrix.ndim == 3:

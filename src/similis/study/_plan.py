@@ -100,19 +100,15 @@ class Plan:
 
     def snapshot(self, n_splits: int | None = None) -> StudyResult:
         """Results so far, on the first `n_splits` splits."""
-        end = len(self._result.splits) if n_splits is None else n_splits
+        splits = self._result.splits[:n_splits]
+        end = {**self.skipped, **self.dropped}
         entries = {}
         for task in self.tasks:
             name, split = task.key
-            last = min(end, self.dropped.get(name, end), self.skipped.get(name, end))
-            if task.key in self.entries and split < last:
+            if task.key in self.entries and split < min(len(splits), end.get(name, len(splits))):
                 entries[task.key] = self.entries[task.key]
         return replace(
-            self._result,
-            splits=self._result.splits[:end],
-            entries=entries,
-            dropped=dict(self.dropped),
-            skipped=dict(self.skipped),
+            self._result, splits=splits, entries=entries, dropped=dict(self.dropped), skipped=dict(self.skipped)
         )
 
     def rounds(self) -> Iterator[list[Task]]:
@@ -164,10 +160,8 @@ class Plan:
 
     def drop_losers(self) -> None:
         """Under a time budget: drop methods that share a new checkpoint with the leader and have lost."""
-        if not self._checkpoints:
-            return
         result = self.snapshot()
-        leader = result.leader()
+        leader = result.leader() if self._checkpoints else None
         if leader is None:
             return
         reached = {}
@@ -211,10 +205,8 @@ class Plan:
 def as_seconds(value: Any) -> float:
     """Convert a duration to seconds: a number of seconds, or a text such as "90s", "5m", "1.5h" or "1h30m"."""
     words = re.fullmatch(r"(?:(\d+\.?\d*)h)?(?:(\d+\.?\d*)m(?:in)?)?(?:(\d+\.?\d*)s?)?", str(value).replace(" ", ""))
-    if isinstance(value, bool) or words is None or not any(words.groups()):
-        seconds = 0.0
-    else:
-        seconds = sum(float(number or 0) * unit for number, unit in zip(words.groups(), (3600, 60, 1)))
+    numbers = () if isinstance(value, bool) or words is None else words.groups()
+    seconds = sum(float(number or 0) * unit for number, unit in zip(numbers, (3600, 60, 1)))
     if seconds <= 0:
         raise ValueError(
             f"time_budget must be a number of seconds, or a text such as '90s', '5m' or '2h'. Got {str(value)[:40]!r}."

@@ -24,7 +24,7 @@ from similis.base import Kind, SparseRows, check_label_order, check_labels, chec
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
 from similis.study._differences import check_decision
-from similis.study._measured import MeasuredObjects, learns
+from similis.study._measured import MeasuredObjects, MeasureStep, learns
 from similis.study._methods import Task, describe
 from similis.study._protocol import Split
 
@@ -86,7 +86,7 @@ class Problem:
         if self.matrix is not None:
             return self._block(train, train), self._block(test, train), None
         assert self.objects is not None
-        step = self.objects.step(symmetrize=symmetrize)
+        step = MeasureStep(self.objects, symmetrize=symmetrize)
         if self.objects.learns == "labels":
             return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
@@ -126,9 +126,9 @@ class Problem:
         }
 
 
-def check_kinds(kinds: Any) -> None:
-    """Raise an error for a kind of proximity that does not exist."""
-    for one in kinds:
+def check_kinds(kind: Any) -> None:
+    """Raise an error for a kind of proximity, or one in a list of several, that does not exist."""
+    for one in kind if isinstance(kind, list | tuple) else (kind,):
         if one not in ("similarity", "dissimilarity"):
             raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
 
@@ -148,8 +148,8 @@ def make_problem(
     task: Task | None = None,
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
-    several = isinstance(kind, list | tuple)
-    check_kinds(kind if several else () if kind is None else (kind,))
+    if kind is not None:
+        check_kinds(kind)
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
@@ -200,29 +200,32 @@ def make_problem(
         problem.given_objects = S
     if target is not None:
         problem.target, problem.classes = target, classes
-    n = problem.n
-    problem.groups = None if groups is None else _check_groups(groups, n)
+    if groups is not None:
+        names, problem.groups = np.unique(np.asarray(groups), return_inverse=True)
+        if problem.groups.shape != (problem.n,):
+            raise ProximityError(f"groups must be one per object. Got {problem.groups.size} for {problem.n} objects.")
+        if len(names) < 3:
+            raise ProximityError(
+                f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
+            )
     problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
     if ids is not None:
         problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
-        if len(problem.ids) != n:
-            raise ProximityError(f"ids must be one per object. Got {len(problem.ids)} ids for {n} objects.")
+        if len(problem.ids) != problem.n:
+            raise ProximityError(f"ids must be one per object. Got {len(problem.ids)} ids for {problem.n} objects.")
     return problem
 
 
 def choose_task(y: Any) -> Task:
     """Choose the task of a target.
 
+    That is "regression" for numbers with fractions, or more than 20 different ones that occur fewer than three times
+    on average, else "classification".
+
     Parameters
     ----------
     y : array-like of shape (n,)
         Labels or numbers.
-
-    Returns
-    -------
-    {"classification", "regression"}
-        Regression for numbers with fractions, or more than 20 different ones that occur fewer than three times on
-        average.
 
     Examples
     --------
@@ -312,17 +315,6 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
         measure=measure,
         data_fingerprint=_digest_objects(objects, n),
     )
-
-
-def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
-    names, codes = np.unique(np.asarray(groups), return_inverse=True)
-    if codes.shape != (n,):
-        raise ProximityError(f"groups must be one per object. Got {codes.size} for {n} objects.")
-    if len(names) < 3:
-        raise ProximityError(
-            f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
-        )
-    return codes
 
 
 def _digest(A: NDArray[Any] | SparseRows) -> str:

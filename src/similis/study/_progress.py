@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from similis.study._entry import Entry
 
@@ -27,16 +27,13 @@ class Progress:
     done, total : int
         Number of finished entries, and of all entries of the methods that have not been dropped or skipped.
     seconds_left : float
-        Estimated time left: mean time of each method's finished entries, or the estimate of :meth:`Study.estimate`, for
-        its open ones, divided by the workers; at most the rest of the time budget.
+        Estimated time left, at most the rest of the time budget.
     entry : Entry
         Entry that was finished last.
     leader : str or None
         Leading method so far; None before the first complete split.
-    splits_done : int
-        Number of splits that all methods in the race have finished.
-    dropped : int
-        Number of methods dropped.
+    splits_done, dropped : int
+        Number of splits that all methods in the race have finished, and of methods dropped.
     """
 
     done: int
@@ -58,11 +55,9 @@ def show_progress(
     if not show:
         yield from entries
         return
-    start, leader = time.monotonic(), None
-
-    def find_leader() -> None:
-        nonlocal leader
-        leader = plan.snapshot().leader()
+    start = time.monotonic()
+    leader: str | None = None
+    find_leader = Watcher(lambda: plan.snapshot().leader(), pause=1.0)
 
     def seconds_left(open_tasks: list[Task]) -> float:
         n_open = Counter(task.method.name for task in open_tasks)
@@ -76,24 +71,18 @@ def show_progress(
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
 
-            columns = (
-                TextColumn("study"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.description}"),
-            )
+            description = TextColumn("{task.description}")
+            columns = TextColumn("study"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), description
             bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
             words = f"about {clock(seconds_left(plan.open_tasks()))} left"
             task = bar.add_task(words, total=len(plan.tasks), completed=len(plan.entries))
-        update_leader = Watcher(find_leader, pause=1.0)
         for entry in entries:
             yield entry
             open_tasks = plan.open_tasks()
             left = seconds_left(open_tasks)
             n_splits = min((task.split.number for task in open_tasks), default=entry.split + 1)
             if n_splits:
-                update_leader()
+                leader = find_leader()
             done = len(plan.entries)
             state = Progress(done, done + len(open_tasks), left, entry, leader, n_splits, len(plan.dropped))
             if callable(show):
@@ -108,19 +97,20 @@ def show_progress(
 class Watcher:
     """Call a function at once, then after a pause in seconds, and for at most a tenth of the time."""
 
-    def __init__(self, call: Callable[[], None], pause: float = 5.0) -> None:
+    def __init__(self, call: Callable[[], Any], pause: float = 5.0) -> None:
         self._call = call
         self._pause = pause
         self._next = 0.0
+        self._result: Any = None
 
-    def __call__(self) -> None:
-        """Call the function if the pause is over."""
+    def __call__(self) -> Any:
+        """Call the function if the pause is over; return its last result."""
         begin = time.monotonic()
-        if begin < self._next:
-            return
-        self._call()
-        end = time.monotonic()
-        self._next = end + max(self._pause, 9 * (end - begin))
+        if begin >= self._next:
+            self._result = self._call()
+            end = time.monotonic()
+            self._next = end + max(self._pause, 9 * (end - begin))
+        return self._result
 
 
 def clock(seconds: float) -> str:

@@ -1,7 +1,6 @@
 """The protocol of a study: outer splits, and the inner folds that choose parameters in each training part.
 
-Every random number is drawn from (random_state, number of the split). A split is therefore the same in every process,
-in any order of computation, and for any number of splits.
+Every random number is drawn from (random_state, number of the split): a split does not depend on the others.
 """
 
 from __future__ import annotations
@@ -54,10 +53,9 @@ class Split:
 
 
 class DealtFolds:
-    """Folds for every class size: objects in random order, sorted by class, are assigned to the folds in turn.
+    """Folds for every class size, see :func:`deal`; at most as many as objects or groups.
 
-    Fold sizes, and the number of objects of a class in a fold, differ by at most one object. With groups, whole groups
-    are assigned, the largest first, each to the smallest fold. There are at most as many folds as objects or groups.
+    Fold sizes, and the number of objects of a class in a fold, differ by at most one object.
     """
 
     def __init__(self, n_splits: int, random_state: int = 0) -> None:
@@ -120,10 +118,8 @@ class Protocol:
         if units < 3 or (self.scheme == "kfold" and units < self.n_folds):
             raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
         if self.scheme == "loo":
-            if groups is not None:
-                names = np.unique(groups)
-                return [Split(i, np.flatnonzero(groups == g), n) for i, g in enumerate(names)]
-            return [Split(i, np.array([i]), n) for i in range(n)]
+            unit = np.arange(n) if groups is None else groups
+            return [Split(i, np.flatnonzero(unit == u), n) for i, u in enumerate(np.unique(unit))]
         return [Split(i, np.flatnonzero(self._held_out(i, codes, groups)), n) for i in range(self.n_splits)]
 
     def inner(self, split: int, *, grouped: bool = False) -> Any:
@@ -138,19 +134,13 @@ class Protocol:
 
     def inner_train_size(self, n_train: int, cv: Any = None) -> int:
         """Approximate size of the smallest inner training part; `cv` is a method's own splitter."""
-        if cv is not None:
-            folds = cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
-        else:
-            folds = self.n_inner(n_train)
+        folds = self.n_inner(n_train) if cv is None else cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
         return max(1, n_train - -(-n_train // folds))
 
     def fixed_part(self) -> dict[str, Any]:
         """Settings that determine split i; the number of splits is not among them."""
-        given = asdict(self)
-        if self.scheme == "loo":
-            del given["test_size"]
-        del given["n_splits"]
-        return given
+        left_out = {"n_splits", "test_size"} if self.scheme == "loo" else {"n_splits"}
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def describe(self, n_splits: int | None = None) -> str:
         """Describe the protocol in one sentence."""
@@ -171,19 +161,15 @@ class Protocol:
             rng = np.random.default_rng([self.random_state, 0, number // self.n_folds])
             return deal(codes, self.n_folds, rng, groups) == number % self.n_folds
         rng = np.random.default_rng([self.random_state, 0, number])
-        names = np.arange(len(codes)) if groups is None else np.unique(groups)
+        units = np.arange(len(codes)) if groups is None else groups
+        names = np.unique(units)
+        # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
         m = min(max(round(self.test_size * len(names)), 1), len(names) - 1)
-        if groups is not None:
-            return np.isin(groups, rng.permutation(names)[:m])
-        mask = np.zeros(len(codes), dtype=bool)
-        if self.scheme == "random":
-            # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
-            mask[rng.permutation(len(codes))[:m]] = True
-        else:
+        if groups is None and self.scheme == "stratified":
             order = _by_class(codes, rng)
             places = np.floor((np.arange(m) + rng.random()) * len(codes) / m).astype(np.intp)
-            mask[order[places]] = True
-        return mask
+            return np.isin(units, order[places])
+        return np.isin(units, rng.permutation(names)[:m])
 
 
 def deal(codes: Indices, n_folds: int, rng: np.random.Generator, groups: Indices | None = None) -> Indices:

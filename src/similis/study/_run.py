@@ -28,7 +28,7 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
-from similis.study._differences import OF_LABELS, choose_metric, find_metric
+from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
 from similis.study._estimate import Estimate, expect_seconds, put_on_landmarks
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
@@ -103,7 +103,9 @@ def _evaluate_all(
 
     # loky replaces a worker that was idle for long or whose memory has grown (by the cache); nothing is lost.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    with _backend(n_jobs):
+    # Workers are processes of this machine, or the cluster that the caller has chosen.
+    settings: dict[str, Any] = {} if _on_cluster() else {"backend": "loky", "inner_max_num_threads": 1}
+    with parallel_config(n_jobs=n_jobs, **settings):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=pre_dispatch)
         finished: Generator[Done, None, None] = pool(calls())
         try:
@@ -119,14 +121,6 @@ def _evaluate_all(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about tasks that are not finished
                 finished.close()
-
-
-def _backend(n_jobs: int) -> parallel_config:
-    """Use processes of this machine, or the cluster that the caller has chosen."""
-    active, _ = get_active_backend()
-    if type(active).__name__ == "DaskDistributedBackend":
-        return parallel_config(n_jobs=n_jobs)
-    return parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1)
 
 
 def _evaluate_alone(task: Task, context: Context) -> Done:
@@ -163,6 +157,10 @@ def _evaluate_unless_done(task: Task, context: Context) -> Done:
             if not is_environment_failure(entry):  # the next run may have more memory, space or packages
                 journal.append(entry)
     return task.key, entry
+
+
+def _on_cluster() -> bool:
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
 
 
 _watched_owners: set[int] = set()
@@ -232,8 +230,8 @@ class Study:
         Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
         combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there
-        are `n_splits`; leave one out. With groups, whole groups are held out.
+        Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there are `n_splits`;
+        leave one out. With groups, whole groups are held out.
     n_splits : int, default=20
         Number of splits; not used by "loo".
     test_size : float, default=0.2
@@ -243,9 +241,9 @@ class Study:
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
-        Number of worker processes. None: what ``joblib.parallel_config`` sets, or else all cores, but one for a study
-        that is expected to take less than 15 seconds. Each process runs BLAS in one thread. Results do not depend on
-        it, except for which methods are skipped under a time budget.
+        Number of worker processes, each with BLAS in one thread. None: what ``joblib.parallel_config`` sets, or else
+        all cores, but one for a study that is expected to take less than 15 seconds. Results do not depend on it,
+        except for which methods are skipped under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
@@ -261,9 +259,9 @@ class Study:
     metric : str, optional
         Metric that ranks the methods; parameters are chosen by it too: "error", "balanced_error", "cost", "log_loss",
         "perplexity" or "nce", the normalized cross entropy. None: the cost if there are costs or priors, else the
-        error, or the balanced error if a class is rare, that is, if the smallest of G classes holds fewer than
-        0.4 n / G of the n objects. In a regression: "rmse" (the default), "mae", "r2", or the loss of a quantile, such
-        as "pinball(0.9)" (levels 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95).
+        error, or the balanced error if the smallest of G classes holds fewer than 0.4 n / G of the n objects. In a
+        regression: "rmse" (the default), "mae", "r2", or the loss of a quantile, such as "pinball(0.9)" (levels 0.05,
+        0.1, 0.25, 0.5, 0.75, 0.9, 0.95).
     race : bool, default=True
         Drop methods that are behind: after 5, 7, 10, 14, 20, 28, ... splits those that are at least one point worse
         than the leader with a difference of more than 1.28 standard errors, by the test over objects. False runs every
@@ -273,29 +271,22 @@ class Study:
         time so far gets the next split; one whose next split does not fit into the time that is left is skipped from
         then on.
     landmarks : int, "auto" or None, default="auto"
-        Methods that are too slow for the data are fitted on some of the training objects, see
-        :class:`~similis.distributed.OnLandmarks`, and their names say so: ``svm-kernel(clip, landmarks=2000)``. Too
-        slow are those whose split is expected to take more than a minute, or with a time budget more than a third of a
-        method's share. "auto" takes as many landmarks as the time allows, up to half of the training objects and
-        at least 500; None runs every method on all objects. Where a measure compares more objects than a matrix in
-        memory can hold, every method runs on landmarks.
+        Methods whose split is expected to take more than a minute, or with a time budget more than a third of a
+        method's share, are fitted on some of the training objects, see :class:`~similis.distributed.OnLandmarks`, and
+        their names say so: ``svm-kernel(clip, landmarks=2000)``. "auto" takes as many landmarks as the time allows, up
+        to half of the training objects and at least 500; None runs every method on all objects. Where a measure
+        compares more objects than a matrix in memory can hold, every method runs on landmarks.
     task : {"classification", "regression"}, optional
-        What is predicted. None: regression if `y` holds numbers with fractions, or more than 20 different numbers that
-        occur fewer than three times on average; else classification.
+        What is predicted; None: what :func:`choose_task` returns for `y`.
 
     See Also
     --------
-    StudyResult : the result.
-    make_model : a single method as the study evaluates it.
+    StudyResult, make_model
 
     Notes
     -----
     Split i depends on `random_state` and i alone: a journal of ten splits can be continued to twenty. A method that
     fails becomes a row with the reason. Ctrl-C ends a run with the results so far (``StudyResult.partial``).
-
-    References
-    ----------
-    [chen2010] sec. 4.3, table 4.2; [qiao2013] sec. 5.1.
 
     Examples
     --------
@@ -386,25 +377,18 @@ class Study:
             Facts to keep with this session in journal and results, such as the commit of your own code.
         announce : callable, optional
             Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
-
-        Returns
-        -------
-        StudyResult
         """
         start = time.monotonic()
         protocol = self._protocol()
         given = {"kind": kind, "ids": ids, "groups": groups, "costs": costs, "priors": priors, "measure": measure}
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         problem = make_problem(S, y, **given, objects=objects, n_jobs=n_jobs, task=self.task)
-        methods = find_methods(self.methods, "classification" if problem.target is None else "regression")
-        methods = self._expand(methods, problem.names)
+        task: TaskName = "classification" if problem.target is None else "regression"
+        methods = self._expand(find_methods(self.methods, task), problem.names)
         metric = self.metric
-        if metric is None and problem.target is None:
+        if metric is None and task == "classification":
             metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
-        if problem.target is not None:
-            goal = Goal(find_metric(metric or "rmse", OF_VALUES))
-        else:
-            goal = replace(make_goal(metric, problem.costs, problem.priors, problem.codes), classes=None)
+        goal = replace(make_goal(task, metric, problem.costs, problem.priors, problem.codes), classes=None)
         if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
         if splits is None:
@@ -491,21 +475,11 @@ class Study:
         return [*expand_methods([m for m in methods if m.quick], names), *combining]
 
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
-        """Estimate how long the study will take, without running it.
+        """Estimate how long the study will take, without running it; `S` and `y` as for :meth:`run`.
 
         The times of the methods were measured for several numbers of objects and classes; the speed of this machine is
-        measured by a short computation. The time that a measure takes is not included.
-
-        Parameters
-        ----------
-        S : array-like of shape (n, n), Proximity, or objects
-            As for :meth:`run`; it is not read where `y` is given.
-        y : array-like of shape (n,), optional
-            Class labels.
-
-        Returns
-        -------
-        Estimate
+        measured by a short computation. The time that a measure takes is not included. `S` is not read where `y` is
+        given.
 
         Examples
         --------
@@ -541,8 +515,7 @@ class Study:
             return int(effective_n_jobs(self.n_jobs))
         backend, _ = get_active_backend()
         if backend.nesting_level or type(backend).__name__ != "LokyBackend":
-            on_cluster = type(backend).__name__ == "DaskDistributedBackend"
-            return int(effective_n_jobs(-1 if on_cluster else None))
+            return int(effective_n_jobs(-1 if _on_cluster() else None))
         seconds, _ = expect_seconds(methods, n_train, n_classes, self._protocol().n_inner(n_train), speed=1.0)
         return 1 if n_splits * sum(seconds.values()) < _SHORT else int(effective_n_jobs(-1))
 
@@ -559,8 +532,7 @@ class Study:
     ) -> tuple[list[Method], list[dict[str, Any]]]:
         """Put methods that are too slow on landmarks; return also the decisions that a journal must keep.
 
-        Without a time budget the decision depends on the data alone. With one it depends on the speed of the machine,
-        so that a journal keeps it for later runs.
+        With a time budget the decision depends on the speed of the machine, else on the data alone.
         """
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
@@ -568,10 +540,9 @@ class Study:
             raise ValueError(f"landmarks must be 'auto', None, or a number of at least 1. Got {self.landmarks!r}.")
         if self.landmarks is None and whole:
             return methods, []
-        key = [method.name for method in methods]
         if budget is not None and path is not None and header is not None and os.path.exists(path):
             for found in open_journal(path).decisions(_LANDMARKS, header):
-                if found["budget"] == budget and list(found["sizes"]) == key:
+                if found["budget"] == budget and list(found["sizes"]) == [method.name for method in methods]:
                     sizes = found["sizes"].values()
                     return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
         limit = _LONGEST if budget is None else budget * n_jobs / (3 * len(methods))
@@ -617,9 +588,7 @@ class Study:
             if plan.open_tasks():
                 _kernels.check_cache()
                 tell()
-            watcher = None
-            if watch is not None:
-                watcher = Watcher(lambda: watch(plan.snapshot()))
+            watcher = None if watch is None else Watcher(lambda: watch(plan.snapshot()))
             try:
                 with closing(run_plan(plan, context, n_jobs)) as new:
                     for _ in show_progress(new, progress, plan, n_jobs):
@@ -645,26 +614,20 @@ class Study:
 
 
 def _header(
-    problem: Problem,
-    protocol: Protocol,
-    facts: MatrixFacts,
-    goal: Goal,
-    probabilities: bool,
-    given: list[Split] | None,
+    problem: Problem, protocol: Protocol, facts: MatrixFacts, goal: Goal, probabilities: bool, given: list[Split] | None
 ) -> dict[str, Any]:
     fixed = protocol.fixed_part()
+    header = problem.header()
     if given is not None:
+        train = [split.train.tobytes() for split in given]
         fixed = {"cv": protocol.cv, "random_state": protocol.random_state, "given": [s.test.tolist() for s in given]}
         if any(split.seed is not None for split in given):
             fixed["seeds"] = [split.seed for split in given]
-            fixed["train"] = blake2b(b"".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
+            fixed["train"] = blake2b(b"".join(train), digest_size=8).hexdigest()
+        header["exact"]["train"] = blake2b(b"|".join(train), digest_size=8).hexdigest()
     # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
     chosen_by = goal.metric if goal.metric in (*OF_LABELS, *OF_VALUES) else "log_loss"
     usual = "error" if problem.costs is None else "cost"
-    header = problem.header()
-    if given is not None:
-        digest = blake2b(b"|".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
-        header["exact"]["train"] = digest
     return {
         **header,
         **({} if chosen_by == usual else {"metric": chosen_by}),
@@ -684,13 +647,10 @@ def _sparse_methods(methods: list[Method], facts: MatrixFacts) -> list[Method]:
     for method in methods:
         model = assemble(method, facts).estimator
         steps = [step for _, step in getattr(model, "steps", [("", model)])]
-        if all(
-            isinstance(step, _ONLY_LABELS) or (getattr(step, "keep_sparse", False) and step.accept_sparse)
-            for step in steps
-        ):
+        if all(isinstance(s, _ONLY_LABELS) or (getattr(s, "keep_sparse", False) and s.accept_sparse) for s in steps):
             usable.append(method)
     others = [method.name for method in methods if method not in usable]
-    if not any(method for method in usable if not method.baseline):
+    if all(method.baseline for method in usable):
         raise ProximityError(
             f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. Use k-NN, nearest "
             "centroids, local SDA or MaxSim, or give a smaller matrix."

@@ -1,11 +1,15 @@
-"""The table of methods. To add a family, add its methods here; names are those of the published tables."""
+"""The table of methods, by family: how the study runs each, and below that what each is.
+
+To add a method, add it to its family, and a line to ``ABOUT``. Names are those of the published tables.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from similis.study._methods import AtMost, Chain, Method, lazy
+from similis.study._methods import AtMost, Method, chain, lazy
 
 __all__ = ["ALIASES", "METHODS"]
 
@@ -16,682 +20,44 @@ def powers(low: int, high: int) -> list[float]:
 
 
 # [chen2010] table 4.2
-K = AtMost((*range(1, 17), 32, 64, 128))
-LAMBDA_KRI = [*powers(-6, 1), 1e6]
-LAMBDA_KRR = powers(-3, 1)
+K_NEAREST = {"n_neighbors": AtMost((*range(1, 17), 32, 64, 128))}
+KRI = {**K_NEAREST, "regularization": [*powers(-6, 1), 1e6]}
+KRR = {**K_NEAREST, "regularization": powers(-3, 1)}
 C = powers(-3, 5)
-C_RBF = powers(-3, 1)
-GAMMA_RBF = powers(-5, 1)
-GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
+GRID_SVC = {"svc__C": C}
+SVM_KNN = {**K_NEAREST, "C": C}
+RBF = {"pairwise__measure__gamma": powers(-5, 1), "svc__C": powers(-3, 1)}
+# the paper has gamma = 1; distances between rows grow with the number of objects
+ROW_RBF = {"rowrbf__gamma": powers(-2, 0), **GRID_SVC}
+ETA = powers(-4, 0)
+PSVM = {"C": powers(0, 4), "epsilon": powers(-4, 1)}
+SIMSVM = {"eta": ETA, "gamma": powers(-3, 0)}  # those of sec. 5.3.2 that are chosen
+SIMMKL = {"eta": ETA, "gamma": powers(-3, 3)}  # of sec. 5.4.3
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
-COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
-C_SBC = powers(-1, 2)
+COMPONENTS = {"n_components": AtMost((2, 3, 4, 5, 7, 10))}
+PROTOTYPES = {"n_prototypes": COMPONENTS["n_components"]}
 # of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
-TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+TIGHTNESS = {"tighten__q": [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]}
+TIGHTNESS_PCVM = {"tighten__q": [1.0, 4.0, 16.0, 64.0]}
+SBC = {**TIGHTNESS, "sbc__C": powers(-1, 2)}
+SBC_STRONG = {**SBC, "sbc__strong": [True, False]}
 # [qiao2013] sec. 5.1
-COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
+CLUSTERS = {"n_components": AtMost((*range(1, 11), 12, 14, 16))}
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
-R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
-R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
+R_LINEAR = {"regularization": [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
+R_QUADRATIC = {"regularization": [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]}
 # The more dimensions, the narrower the windows; the number of objects fits the published errors.
-DIMENSION_PARZEN = [1, 2, 3, 5, 10, 20, 50, "objects"]
+DIMENSION_PARZEN = {"dimension": [1, 2, 3, 5, 10, 20, 50, "objects"]}
+K_SKLEARN = {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))}
+GRID_SVR = {
+    "transformedtargetregressor__regressor__C": powers(-1, 3),
+    "transformedtargetregressor__regressor__epsilon": [0.03, 0.1, 0.3],
+}
 
 # libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
 _SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
 _SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
 _SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
-
-
-def _family(name: str, *methods: Method, **common: Any) -> list[Method]:
-    return [replace(method, family=name, **common) for method in methods]
-
-
-def _svm(*front: str) -> Chain:
-    return Chain((*(lazy(name) for name in front), _SVC))
-
-
-SUPPORT_VECTORS = _family(
-    "support vectors",
-    *(
-        Method(
-            f"svm-kernel({spectrum})",
-            _svm(f"Spectrum{spectrum.title()}"),
-            {"svc__C": C},
-            symmetric=True,
-            rescale=True,
-            paper="chen2010 sec. 2.1",
-            summary=f"SVM, similarities made a kernel by spectrum {spectrum}",
-            quick=spectrum == "clip",
-        )
-        for spectrum in ("clip", "flip", "shift")
-    ),
-    Method(
-        "svm-features(linear)",
-        _svm("SpectrumSquare"),
-        {"svc__C": C},
-        rescale=True,
-        paper="chen2010 sec. 2.2",
-        summary="SVM, rows as feature vectors, linear kernel; the same as spectrum square",
-        quick=True,
-    ),
-    Method(
-        "svm-features(rbf)",
-        Chain((lazy("SimilarityFeatures"), lazy("Pairwise", measure=lazy("RBF")), _SVC)),
-        {"pairwise__measure__gamma": GAMMA_RBF, "svc__C": C_RBF},
-        rescale=True,
-        paper="chen2010 sec. 2.2, 4.3",
-        summary="SVM, rows as feature vectors, Gaussian kernel",
-    ),
-    Method(
-        "svm-kernel(rbf-sim)",
-        _svm("RowRBF"),
-        {"rowrbf__gamma": GAMMA_ROWS, "svc__C": C},
-        rescale=True,
-        paper="chen2010 sec. 4.2",
-        summary="SVM, exp(-gamma ||s - s'||) between whole rows as kernel",
-    ),
-    Method(
-        "svc-d",
-        Chain((lazy("SimilarityFeatures"), _SVC_LINEAR)),
-        {"svc__C": C},
-        reads="dissimilarity",
-        rescale=True,
-        paper="pekalska2000 sec. 2.2",
-        summary="linear SVM on rows of dissimilarities",
-        on_request=True,
-    ),
-    Method(
-        "svc-d2",
-        Chain((lazy("Whiten"), _SVC_LINEAR)),
-        {"svc__C": C},
-        reads="dissimilarity",
-        rescale=True,
-        paper="pekalska2000 sec. 2.2",
-        summary="linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix",
-    ),
-    *(
-        Method(
-            f"svm-knn({spectrum})",
-            lazy("SVMKNN", spectrum=spectrum),
-            {"n_neighbors": K, "C": C},
-            rescale=True,
-            paper="chen2010 sec. 4.1",
-            summary=f"an SVM on each object's neighbors, their block repaired by {spectrum}",
-            on_request=spectrum == "shift",
-        )
-        for spectrum in ("clip", "flip", "shift")
-    ),
-    Method(
-        "psvm",
-        lazy("PotentialSVM"),
-        {"C": powers(0, 4), "epsilon": powers(-4, 1)},
-        rescale=True,
-        paper="chen2010 eq. 2.8",
-        summary="potential SVM: similarities as features, with a sparse solution",
-    ),
-    Method(
-        "psvm(normalized)",
-        lazy("PotentialSVM", normalize=True),
-        {"C": powers(0, 4), "epsilon": powers(-4, 1)},
-        paper="cazzanti2007 sec. 2.2.7",
-        summary="potential SVM with centered columns of unit norm and an intercept",
-        on_request=True,
-    ),
-    Method(
-        "simsvm",
-        lazy("SimSVM"),
-        {"eta": powers(-4, 0), "gamma": powers(-3, 0)},  # those of sec. 5.3.2 that are chosen
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.20",
-        summary="SVM that learns how to modify the spectrum, near clip",
-    ),
-    Method(
-        "simsvm(flip)",
-        lazy("SimSVM", anchor="flip"),
-        {"eta": powers(-4, 0), "gamma": powers(-3, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.20",
-        summary="SVM that learns how to modify the spectrum, near flip",
-        on_request=True,
-    ),
-    Method(
-        "simsvm(lp)",
-        lazy("SimSVM", norm=1, n_random=50, random_state=0),
-        {"eta": powers(-4, 0), "gamma": powers(-3, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.28",
-        summary="SimSVM approximated by a linear program with random matrices",
-        on_request=True,
-    ),
-    Method(
-        "indefinite-svm",
-        lazy("IndefiniteSVM"),
-        {"C": powers(-3, 3), "rho": powers(-3, 3)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.8",
-        summary="SVM that learns all of the kernel, by squared distance from the similarities",
-        on_request=True,
-    ),
-    Method(
-        "full-kernel-svm",
-        lazy("FullKernelSVM"),
-        {"eta": powers(-4, 0), "gamma": powers(-3, 1)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.2",
-        summary="SVM that learns all of the kernel, by distance from the similarities",
-        on_request=True,
-    ),
-    Method(
-        "simmkl",
-        lazy("SimMKL"),
-        {"eta": powers(-4, 0), "gamma": powers(-3, 3)},  # of sec. 5.4.3
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.35",
-        summary="SVM that learns weights of several similarities and how to modify their spectra",
-        on_request=True,
-    ),
-    Method(
-        "mkl",
-        lazy("SimMKL", roles="kernels"),
-        {"eta": powers(-4, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.33",
-        summary="SVM that learns weights of several similarities, each made a kernel by spectrum clip",
-        on_request=True,
-    ),
-    Method(
-        "mkl(signed)",
-        lazy("SimMKL", roles="kernels", signed=True),
-        {"eta": powers(-4, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.32",
-        summary="the same with weights of any sign, the optimum of a semidefinite program",
-        on_request=True,
-    ),
-    Method(
-        "completion-svm",
-        lazy("CompletionSVM"),
-        {"eta": powers(-3, -1), "gamma": powers(-2, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 6.6",
-        summary="SVM that completes a kernel with missing rows by an auxiliary kernel; reads a stack of both",
-        needs="kernels of at most 100 objects per pair of classes, and the package clarabel",
-        on_request=True,
-    ),
-    Method(
-        "krein-svm",
-        lazy("KreinSVM"),
-        {"C": C},
-        symmetric=True,
-        rescale=True,
-        paper="loosli2016",
-        summary="SVM in the Krein space of the similarity: the same as svm-kernel(flip)",
-        on_request=True,
-    ),
-    Method(
-        "krein-ridge",
-        lazy("KreinRidgeClassifier"),
-        {"alpha": powers(-4, 2), "ratio": [1.0, 10.0, float("inf")]},
-        reads="either",
-        symmetric=True,
-        paper="oglic2018",
-        summary="ridge regression in the Krein space, one penalty for each part of the spectrum",
-    ),
-    Method(
-        "krein-logistic",
-        lazy("KreinLogistic"),
-        {"alpha": powers(-4, 1), "ratio": [1.0, 10.0]},
-        reads="either",
-        symmetric=True,
-        paper="oglic2018",
-        summary="logistic regression in the Krein space, one penalty for each part of the spectrum",
-        on_request=True,
-    ),
-    Method(
-        "pcvm",
-        Chain((lazy("Tighten"), lazy("PCVM"))),
-        {"tighten__q": TIGHTNESS[::2]},
-        paper="chen2009pcvm",
-        summary="probabilistic classification vector machine: a sparse probit model on rows",
-        on_request=True,
-    ),
-    Method(
-        "lp-machine",
-        lazy("LPMachine"),
-        {"C": C},
-        rescale=True,
-        paper="chen2010 eq. 2.7",
-        summary="linear program on rows as feature vectors",
-        on_request=True,
-    ),
-)
-
-
-NEIGHBORS = _family(
-    "neighbors",
-    Method(
-        "knn",
-        lazy("SimilarityKNN"),
-        {"n_neighbors": K},
-        reads="either",
-        paper="cazzanti2007 sec. 2.2.1",
-        summary="majority of the k nearest neighbors",
-        quick=True,
-    ),
-    Method(
-        "affinity-knn",
-        lazy("SimilarityKNN", weights="affinity"),
-        {"n_neighbors": K},
-        paper="chen2010 sec. 3.1",
-        summary="k nearest neighbors, each weighted by its similarity",
-        needs="similarities that are not negative",
-        quick=True,
-    ),
-    *(
-        Method(
-            f"kri-knn({spectrum})",
-            lazy("SimilarityKNN", weights="kri", spectrum=spectrum),
-            {"n_neighbors": K, "regularization": LAMBDA_KRI},
-            rescale=True,
-            paper="chen2010 eq. 3.5",
-            summary=f"kernel ridge interpolation weights, neighbors' block repaired by {spectrum}",
-            quick=spectrum == "clip",
-            on_request=spectrum == "shift",
-        )
-        for spectrum in ("clip", "flip", "shift")
-    ),
-    *(
-        Method(
-            f"krr-knn({spectrum})",
-            lazy("SimilarityKNN", weights="krr", spectrum=spectrum),
-            {"n_neighbors": K, "regularization": LAMBDA_KRR},
-            rescale=True,
-            paper="chen2010 eq. 3.8",
-            summary=f"kernel ridge regression weights, neighbors' block treated by {spectrum}",
-            on_request=spectrum == "shift",
-        )
-        for spectrum in ("pinv", "clip", "flip", "shift")
-    ),
-    Method(
-        "lime-knn",
-        lazy("SimilarityKNN", weights="lime"),
-        {"n_neighbors": K, "regularization": LAMBDA_KRR},
-        rescale=True,
-        paper="chen2010 eq. 3.3",
-        summary="linear interpolation with maximum entropy",
-    ),
-    Method(
-        "1nn-f",
-        Chain((lazy("SimilarityFeatures"), lazy("KNeighborsClassifier", "sklearn.neighbors", n_neighbors=1))),
-        reads="either",
-        paper="pekalska2000 sec. 2.2",
-        summary="nearest neighbor by the Euclidean distance between rows",
-        on_request=True,
-    ),
-    Method(
-        "label-spreading",
-        lazy("SimilarityLabelSpreading"),
-        {"alpha": [0.1, 0.5, 0.9], "n_neighbors": [3, 5, 10, 20, None]},
-        symmetric=True,
-        paper="zhou2004",
-        summary="labels spread over the graph of the nearest neighbors",
-        on_request=True,
-    ),
-    Method(
-        "similarity-forest",
-        lazy("SimilarityForest"),
-        reads="either",
-        paper="czekalski2021",
-        summary="random forest whose splits compare the similarities to two objects",
-    ),
-)
-
-CENTROIDS = _family(
-    "centroids",
-    Method(
-        "nc",
-        lazy("NearestCentroid"),
-        reads="either",
-        paper="cazzanti2007 eq. 2.9",
-        summary="the most similar class centroid",
-        quick=True,
-    ),
-    Method(
-        "nc(adjusted)",
-        lazy("NearestCentroid", adjusted=True),
-        reads="either",
-        paper="cazzanti2007 eq. 3.1",
-        summary="nearest centroid, adjusted for the spread of the classes",
-        needs="classes with a mean similarity to their centroid that is not negative",
-    ),
-    Method(
-        "local-nc",
-        lazy("LocalNearestCentroid"),
-        {"n_neighbors": K},
-        reads="either",
-        paper="cazzanti2007 sec. 4.1",
-        summary="nearest centroid within the neighborhood",
-    ),
-    *(
-        Method(
-            f"local-nc({neighborhood})",
-            # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
-            lazy("LocalSDA", neighborhood=neighborhood, min_class_size=999_999),
-            {} if neighborhood == "reciprocal" else {axis: grid},
-            reads="similarity" if neighborhood == "enclosing" else "either",
-            paper="cazzanti2007 sec. 4.1, 7.2.2",
-            summary=f"nearest centroid within the neighborhood: {words}",
-            on_request=True,
-        )
-        for neighborhood, axis, grid, words in (
-            ("per-class", "n_neighbors", K, "the nearest of every class"),
-            ("radius", "radius", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0], "all within a factor of the best similarity"),
-            ("reciprocal", "", K, "the nearest, and those whose nearest the object would be"),
-            ("natural", "n_neighbors", K, "those with no nearer object between"),
-            ("enclosing", "n_neighbors", K, "neighbors that enclose the object"),
-        )
-    ),
-    Method(
-        "cnn",
-        lazy("CondensedNN"),
-        {"n_prototypes": COMPONENTS},
-        reads="either",
-        paper="cazzanti2007 eq. 2.7",
-        summary="condensed nearest neighbor: a few prototypes per class",
-    ),
-    Method(
-        "relational-glvq",
-        lazy("RelationalGLVQ"),
-        {"n_prototypes": AtMost((1, 2, 4))},
-        reads="either",
-        symmetric=True,
-        paper="hammer2014",
-        summary="learning vector quantization: a few prototypes per class that are weighted means of objects",
-        on_request=True,
-    ),
-)
-
-DISCRIMINANT = _family(
-    "discriminant analysis",
-    Method(
-        "sda",
-        lazy("SDA"),
-        reads="either",
-        paper="cazzanti2007 sec. 3.1",
-        summary="similarity discriminant analysis by class centroids",
-    ),
-    Method(
-        "nnsda",
-        lazy("NearestNeighborSDA"),
-        reads="either",
-        paper="cazzanti2007 sec. 3.2.1",
-        summary="similarity discriminant analysis by nearest neighbors",
-    ),
-    Method(
-        "local-sda",
-        lazy("LocalSDA"),
-        {"n_neighbors": K},
-        reads="either",
-        paper="cazzanti2007 sec. 4.1",
-        summary="similarity discriminant analysis within the neighborhood",
-    ),
-    Method(
-        "mixture-sda",
-        lazy("MixtureSDA"),
-        {"n_components": COMPONENTS},
-        reads="either",
-        paper="cazzanti2007 sec. 5.2",
-        summary="similarity discriminant analysis with several centroids per class",
-    ),
-    Method(
-        "mixed-sda",
-        lazy("MixedSDA", measure=lazy("Counting")),
-        reads="objects",
-        paper="cazzanti2007 eq. 3.42",
-        summary="similarity discriminant analysis of a table: similarities of categories, normal models of numbers",
-        needs="a table of categories and numbers",
-        on_request=True,
-    ),
-)
-
-MIXTURES = _family(
-    "mixtures",
-    Method(
-        "kernel-hlm",
-        lazy("KernelHLM"),
-        paper="qiao2013 sec. 3.2",
-        summary="kernel density from distances alone, without tuning parameters",
-    ),
-    *(
-        Method(
-            f"hlm-{name}",
-            lazy("MixtureHLM", clustering=clustering),
-            {"n_components": COMPONENTS_HLM},
-            paper="qiao2013 sec. 3.1",
-            summary=f"a mixture model from distances alone, clusters by {words}",
-        )
-        for name, clustering, words in (
-            ("vsh", "vsh", "vertex substitution"),
-            ("gknn", "kmedoids", "k-medoids"),
-            ("agg", "ward", "Ward's method"),
-        )
-    ),
-    Method(
-        "hlm-kernel-vsh",
-        lazy("MixtureHLM", n_components="auto"),
-        paper="qiao2013 sec. 5.3",
-        summary="the better of the kernel density and the mixture model, by cross-validation",
-    ),
-    Method(
-        "kernel-hlm(per-class)",
-        lazy("KernelHLM", shared=False),
-        paper="qiao2013 sec. 3.2",
-        summary="kernel density from distances alone, shape and scale of each class",
-        needs="distances in a natural unit, on which densities of different shapes depend",
-        on_request=True,
-    ),
-    Method(
-        "hlm-vsh(per-class)",
-        lazy("MixtureHLM", shared_shape=False),
-        {"n_components": COMPONENTS_HLM},
-        paper="qiao2013 sec. 3.1",
-        summary="a mixture model from distances alone, shape of each class, clusters by vertex substitution",
-        needs="distances in a natural unit, on which densities of different shapes depend",
-        on_request=True,
-    ),
-    reads="dissimilarity",
-    symmetric=True,
-)
-
-SIMILARITY_BASED = _family(
-    "similarity based",
-    Method(
-        "maxsim",
-        Chain((lazy("Tighten"), lazy("MaxSim"))),
-        {"tighten__q": TIGHTNESS},
-        paper="bernal2003 eq. 6",
-        summary="the class with the largest summed similarity, of chosen tightness",
-    ),
-    Method(
-        "sbc",
-        Chain((lazy("Tighten"), lazy("SBC"))),
-        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC, "sbc__strong": [True, False]},
-        paper="bernal2003 sec. 5",
-        summary="summed similarity with learned weights that are not negative",
-    ),
-    Method(
-        "sbc(hard)",
-        Chain((lazy("Tighten"), lazy("SBC"))),
-        {"tighten__q": TIGHTNESS},
-        paper="bernal2003 sec. 5",
-        summary="summed similarity with weights of the largest margin that violate no constraint",
-        needs="a similarity that becomes tight enough to classify all training objects",
-        on_request=True,
-    ),
-    Method(
-        "sbc(weak)",
-        Chain((lazy("Tighten"), lazy("SBC", strong=False))),
-        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC},
-        paper="bernal2003 sec. 5",
-        summary="summed similarity with learned weights, one constraint for each other class",
-        on_request=True,
-    ),
-    Method(
-        "sbc(normalized)",
-        Chain((lazy("Tighten"), lazy("SBC", normalize=True))),
-        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC, "sbc__strong": [True, False]},
-        paper="bernal2003 sec. 5",
-        summary="summed similarity with learned weights, constraints scaled to length one",
-        on_request=True,
-    ),
-    Method(
-        "perceptron",
-        Chain((lazy("Tighten"), lazy("SimilarityPerceptron", average=True))),
-        {"tighten__q": TIGHTNESS},
-        paper="bernal2003 sec. 4.2",
-        summary="summed similarity with the averaged weights of a perceptron",
-        on_request=True,
-    ),
-)
-
-NORMAL = _family(
-    "normal",
-    Method(
-        "rnlc",
-        lazy("NormalLinear"),
-        {"regularization": R_LINEAR},
-        reads="either",
-        paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, one regularized covariance",
-    ),
-    Method(
-        "rnlc(box-cox)",
-        Chain((lazy("BoxCox"), lazy("NormalLinear"))),
-        {"normallinear__regularization": R_LINEAR},
-        reads="dissimilarity",
-        paper="pekalska2000 sec. 4.4",
-        summary="the same on dissimilarities made more nearly normal",
-    ),
-    Method(
-        "ikfd",
-        lazy("NormalLinear", shrinkage_target="trace"),
-        {"regularization": R_QUADRATIC},
-        symmetric=True,
-        paper="haasdonk2008",
-        summary="indefinite kernel Fisher discriminant: rows as normal features, covariance plus a multiple of I",
-    ),
-    Method(
-        "rnqc",
-        lazy("NormalQuadratic"),
-        {"regularization": R_QUADRATIC},
-        reads="either",
-        paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, a regularized covariance per class",
-    ),
-    Method(
-        "rnqc(box-cox)",
-        Chain((lazy("BoxCox"), lazy("NormalQuadratic"))),
-        {"normalquadratic__regularization": R_QUADRATIC},
-        reads="dissimilarity",
-        paper="pekalska2000 sec. 4.4",
-        summary="the same on dissimilarities made more nearly normal",
-        on_request=True,
-    ),
-    Method(
-        "pfld",
-        lazy("PseudoFisher"),
-        reads="either",
-        paper="pekalska2000 sec. 2.2",
-        summary="Fisher's discriminant on rows, with a pseudo-inverse",
-    ),
-    Method(
-        "parzen-r",
-        lazy("Parzen"),
-        {"dimension": DIMENSION_PARZEN},
-        reads="dissimilarity",
-        paper="pekalska2000 sec. 2.2",
-        summary="Gaussian windows on the dissimilarities",
-    ),
-    Method(
-        "parzen-f",
-        lazy("Parzen", space="features"),
-        {"dimension": DIMENSION_PARZEN},
-        reads="either",
-        paper="pekalska2000 sec. 2.2",
-        summary="Gaussian windows between rows",
-    ),
-    Method(
-        "pseudo-nearest-mean",
-        lazy("PseudoNearestMean"),
-        reads="dissimilarity",
-        symmetric=True,
-        paper="pekalska2000 sec. 2",
-        summary="the nearest class mean in pseudo-Euclidean space",
-    ),
-    *(
-        Method(
-            f"dt-{name}",
-            Chain((lazy("SimilarityFeatures"), lazy("DecisionTreeClassifier", "sklearn.tree", criterion=criterion))),
-            reads="either",
-            rescale=True,  # features that differ by less than 1e-7 count as constant
-            paper="pekalska2000 sec. 2.2",
-            summary=f"decision tree on rows, split by {words}",
-            on_request=True,
-        )
-        for name, criterion, words in (("max", "entropy", "entropy"), ("gini", "gini", "the Gini index"))
-    ),
-)
-
-BASELINES = _family(
-    "baselines",
-    Method(
-        "svc-raw",
-        _SVC_RAW,
-        {"C": C},
-        symmetric=True,
-        rescale=True,
-        summary="scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite",
-    ),
-    Method(
-        "sklearn-knn",
-        lazy("KNeighborsClassifier", "sklearn.neighbors", metric="precomputed"),
-        {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
-        reads="dissimilarity",
-        summary="scikit-learn's k-NN on precomputed dissimilarities",
-    ),
-    Method(
-        "naive-bayes",
-        Chain(
-            (
-                lazy("OneHotEncoder", "sklearn.preprocessing", handle_unknown="ignore"),
-                lazy("MultinomialNB", "sklearn.naive_bayes"),
-            )
-        ),
-        reads="objects",
-        paper="cazzanti2007 sec. 6.1",
-        summary="naive Bayes on the categories of the objects, counts with one added",
-        needs="objects described by categories",
-        on_request=True,
-    ),
-    Method(
-        "majority",
-        lazy("DummyClassifier", "sklearn.dummy", strategy="prior"),
-        reads="either",
-        summary="always the largest class",
-        quick=True,
-    ),
-    baseline=True,
-)
-
 # The unit of the target must not matter: SVR's epsilon and C are relative to its standard deviation.
 _SVR = lazy(
     "TransformedTargetRegressor",
@@ -699,120 +65,400 @@ _SVR = lazy(
     regressor=lazy("SVR", "sklearn.svm", kernel="precomputed", max_iter=100_000),
     transformer=lazy("StandardScaler", "sklearn.preprocessing"),
 )
-_GRID_SVR = {
-    "transformedtargetregressor__regressor__C": powers(-1, 3),
-    "transformedtargetregressor__regressor__epsilon": [0.03, 0.1, 0.3],
-}
+_ONE_HOT = lazy("OneHotEncoder", "sklearn.preprocessing", handle_unknown="ignore")
+_RBF = lazy("Pairwise", measure=lazy("RBF"))
+_ROWS = lazy("SimilarityFeatures")
+_TIGHTEN = lazy("Tighten")
+_BOX_COX = lazy("BoxCox")
 
-REGRESSION = [
-    replace(method, family="regression", task="regression")
-    for method in (
-        *(
-            Method(
-                f"ridge({spectrum})",
-                lazy("ProximityRidge", spectrum=spectrum),
-                symmetric=True,
-                paper="chen2010 sec. 2.1, 3.4",
-                summary=f"kernel ridge regression, kernel repaired by spectrum {spectrum}, lambda by leave-one-out",
-                quick=spectrum == "clip",
-                on_request=spectrum == "shift",
-            )
-            for spectrum in ("clip", "flip", "shift")
-        ),
+_knn = partial(lazy, "SimilarityKNN")
+_knn_mean = partial(lazy, "SimilarityKNNRegressor")
+_sklearn_knn = partial(lazy, "KNeighborsClassifier", "sklearn.neighbors")
+_tree = partial(lazy, "DecisionTreeClassifier", "sklearn.tree")
+# Where no class is large enough for a model, local SDA decides by the nearest local centroid.
+_local_nc = partial(lazy, "LocalSDA", min_class_size=999_999)
+
+_KERNEL: dict[str, Any] = {"symmetric": True, "rescale": True}
+_DISTANCE: dict[str, Any] = {"reads": "dissimilarity", "symmetric": True}
+
+_FAMILIES = {
+    "neighbors": [
+        Method("knn", _knn(), K_NEAREST, "either", quick=True),
+        Method("affinity-knn", _knn(weights="affinity"), K_NEAREST, quick=True),
+        Method("kri-knn(clip)", _knn(weights="kri", spectrum="clip"), KRI, rescale=True, quick=True),
+        Method("kri-knn(flip)", _knn(weights="kri", spectrum="flip"), KRI, rescale=True),
+        Method("kri-knn(shift)", _knn(weights="kri", spectrum="shift"), KRI, rescale=True, on_request=True),
+        Method("krr-knn(pinv)", _knn(weights="krr", spectrum="pinv"), KRR, rescale=True),
+        Method("krr-knn(clip)", _knn(weights="krr", spectrum="clip"), KRR, rescale=True),
+        Method("krr-knn(flip)", _knn(weights="krr", spectrum="flip"), KRR, rescale=True),
+        Method("krr-knn(shift)", _knn(weights="krr", spectrum="shift"), KRR, rescale=True, on_request=True),
+        Method("lime-knn", _knn(weights="lime"), KRR, rescale=True),
+        Method("1nn-f", chain(_ROWS, _sklearn_knn(n_neighbors=1)), reads="either", on_request=True),
         Method(
-            "ridge(euclidean)",
-            lazy("ProximityRidge"),
-            reads="dissimilarity",
+            "label-spreading",
+            lazy("SimilarityLabelSpreading"),
+            {"alpha": [0.1, 0.5, 0.9], "n_neighbors": [3, 5, 10, 20, None]},
             symmetric=True,
-            paper="pekalska2000 sec. 2",
-            summary="ridge regression on the coordinates of classical scaling, lambda by leave-one-out",
+            on_request=True,
         ),
-        *(
-            Method(
-                f"svr({name.lower()})",
-                Chain((lazy(f"Spectrum{name}"), _SVR)),
-                _GRID_SVR,
-                symmetric=name != "Square",
-                rescale=True,
-                paper="chen2010 sec. 2.1",
-                summary=f"support vector regression, similarities made a kernel by spectrum {name.lower()}",
-                on_request=name != "Clip",
-            )
-            for name in ("Clip", "Flip", "Shift", "Square")
+        Method("similarity-forest", lazy("SimilarityForest"), reads="either"),
+    ],
+    "centroids": [
+        Method("nc", lazy("NearestCentroid"), reads="either", quick=True),
+        Method("nc(adjusted)", lazy("NearestCentroid", adjusted=True), reads="either"),
+        Method("local-nc", lazy("LocalNearestCentroid"), K_NEAREST, "either"),
+        Method("local-nc(per-class)", _local_nc(neighborhood="per-class"), K_NEAREST, "either", on_request=True),
+        Method(
+            "local-nc(radius)",
+            _local_nc(neighborhood="radius"),
+            {"radius": [0.0, 0.05, 0.1, 0.2, 0.5, 1.0]},
+            "either",
+            on_request=True,
+        ),
+        Method("local-nc(reciprocal)", _local_nc(neighborhood="reciprocal"), reads="either", on_request=True),
+        Method("local-nc(natural)", _local_nc(neighborhood="natural"), K_NEAREST, "either", on_request=True),
+        Method("local-nc(enclosing)", _local_nc(neighborhood="enclosing"), K_NEAREST, on_request=True),
+        Method("cnn", lazy("CondensedNN"), PROTOTYPES, "either"),
+        Method(
+            "relational-glvq",
+            lazy("RelationalGLVQ"),
+            {"n_prototypes": AtMost((1, 2, 4))},
+            "either",
+            symmetric=True,
+            on_request=True,
+        ),
+    ],
+    "discriminant analysis": [
+        Method("sda", lazy("SDA"), reads="either"),
+        Method("nnsda", lazy("NearestNeighborSDA"), reads="either"),
+        Method("local-sda", lazy("LocalSDA"), K_NEAREST, "either"),
+        Method("mixture-sda", lazy("MixtureSDA"), COMPONENTS, "either"),
+        Method("mixed-sda", lazy("MixedSDA", measure=lazy("Counting")), reads="objects", on_request=True),
+    ],
+    "mixtures": [
+        Method("kernel-hlm", lazy("KernelHLM"), **_DISTANCE),
+        Method("hlm-vsh", lazy("MixtureHLM", clustering="vsh"), CLUSTERS, **_DISTANCE),
+        Method("hlm-gknn", lazy("MixtureHLM", clustering="kmedoids"), CLUSTERS, **_DISTANCE),
+        Method("hlm-agg", lazy("MixtureHLM", clustering="ward"), CLUSTERS, **_DISTANCE),
+        Method("hlm-kernel-vsh", lazy("MixtureHLM", n_components="auto"), **_DISTANCE),
+        Method("kernel-hlm(per-class)", lazy("KernelHLM", shared=False), **_DISTANCE, on_request=True),
+        Method("hlm-vsh(per-class)", lazy("MixtureHLM", shared_shape=False), CLUSTERS, **_DISTANCE, on_request=True),
+    ],
+    "similarity based": [
+        Method("maxsim", chain(_TIGHTEN, lazy("MaxSim")), TIGHTNESS),
+        Method("sbc", chain(_TIGHTEN, lazy("SBC")), SBC_STRONG),
+        Method("sbc(hard)", chain(_TIGHTEN, lazy("SBC")), TIGHTNESS, on_request=True),
+        Method("sbc(weak)", chain(_TIGHTEN, lazy("SBC", strong=False)), SBC, on_request=True),
+        Method("sbc(normalized)", chain(_TIGHTEN, lazy("SBC", normalize=True)), SBC_STRONG, on_request=True),
+        Method("perceptron", chain(_TIGHTEN, lazy("SimilarityPerceptron", average=True)), TIGHTNESS, on_request=True),
+    ],
+    "normal": [
+        Method("rnlc", lazy("NormalLinear"), R_LINEAR, "either"),
+        Method(
+            "rnlc(box-cox)",
+            chain(_BOX_COX, lazy("NormalLinear")),
+            {"normallinear__regularization": R_LINEAR["regularization"]},
+            "dissimilarity",
+        ),
+        Method("ikfd", lazy("NormalLinear", shrinkage_target="trace"), R_QUADRATIC, symmetric=True),
+        Method("rnqc", lazy("NormalQuadratic"), R_QUADRATIC, "either"),
+        Method(
+            "rnqc(box-cox)",
+            chain(_BOX_COX, lazy("NormalQuadratic")),
+            {"normalquadratic__regularization": R_QUADRATIC["regularization"]},
+            "dissimilarity",
+            on_request=True,
+        ),
+        Method("pfld", lazy("PseudoFisher"), reads="either"),
+        Method("parzen-r", lazy("Parzen"), DIMENSION_PARZEN, "dissimilarity"),
+        Method("parzen-f", lazy("Parzen", space="features"), DIMENSION_PARZEN, "either"),
+        Method("pseudo-nearest-mean", lazy("PseudoNearestMean"), **_DISTANCE),
+        # Trees need the range 1: features that differ by less than 1e-7 count as constant.
+        Method("dt-max", chain(_ROWS, _tree(criterion="entropy")), reads="either", rescale=True, on_request=True),
+        Method("dt-gini", chain(_ROWS, _tree(criterion="gini")), reads="either", rescale=True, on_request=True),
+    ],
+    "support vectors": [
+        Method("svm-kernel(clip)", chain(lazy("SpectrumClip"), _SVC), GRID_SVC, **_KERNEL, quick=True),
+        Method("svm-kernel(flip)", chain(lazy("SpectrumFlip"), _SVC), GRID_SVC, **_KERNEL),
+        Method("svm-kernel(shift)", chain(lazy("SpectrumShift"), _SVC), GRID_SVC, **_KERNEL),
+        Method("svm-features(linear)", chain(lazy("SpectrumSquare"), _SVC), GRID_SVC, rescale=True, quick=True),
+        Method("svm-features(rbf)", chain(_ROWS, _RBF, _SVC), RBF, rescale=True),
+        Method("svm-kernel(rbf-sim)", chain(lazy("RowRBF"), _SVC), ROW_RBF, rescale=True),
+        Method("svc-d", chain(_ROWS, _SVC_LINEAR), GRID_SVC, "dissimilarity", rescale=True, on_request=True),
+        Method("svc-d2", chain(lazy("Whiten"), _SVC_LINEAR), GRID_SVC, "dissimilarity", rescale=True),
+        Method("svm-knn(clip)", lazy("SVMKNN", spectrum="clip"), SVM_KNN, rescale=True),
+        Method("svm-knn(flip)", lazy("SVMKNN", spectrum="flip"), SVM_KNN, rescale=True),
+        Method("svm-knn(shift)", lazy("SVMKNN", spectrum="shift"), SVM_KNN, rescale=True, on_request=True),
+        Method("psvm", lazy("PotentialSVM"), PSVM, rescale=True),
+        Method("psvm(normalized)", lazy("PotentialSVM", normalize=True), PSVM, on_request=True),
+        Method("simsvm", lazy("SimSVM"), SIMSVM, **_KERNEL),
+        Method("simsvm(flip)", lazy("SimSVM", anchor="flip"), SIMSVM, **_KERNEL, on_request=True),
+        Method("simsvm(lp)", lazy("SimSVM", norm=1, n_random=50, random_state=0), SIMSVM, **_KERNEL, on_request=True),
+        Method(
+            "indefinite-svm",
+            lazy("IndefiniteSVM"),
+            {"C": powers(-3, 3), "rho": powers(-3, 3)},
+            **_KERNEL,
+            on_request=True,
         ),
         Method(
-            "knn-mean",
-            lazy("SimilarityKNNRegressor"),
-            {"n_neighbors": K},
-            reads="either",
-            paper="chen2010 eq. 3.1",
-            summary="mean of the k nearest neighbors",
-            quick=True,
+            "full-kernel-svm", lazy("FullKernelSVM"), {"eta": ETA, "gamma": powers(-3, 1)}, **_KERNEL, on_request=True
+        ),
+        Method("simmkl", lazy("SimMKL"), SIMMKL, **_KERNEL, on_request=True),
+        Method("mkl", lazy("SimMKL", roles="kernels"), {"eta": ETA}, **_KERNEL, on_request=True),
+        Method("mkl(signed)", lazy("SimMKL", roles="kernels", signed=True), {"eta": ETA}, **_KERNEL, on_request=True),
+        Method(
+            "completion-svm",
+            lazy("CompletionSVM"),
+            {"eta": powers(-3, -1), "gamma": powers(-2, 0)},
+            **_KERNEL,
+            on_request=True,
+        ),
+        Method("krein-svm", lazy("KreinSVM"), {"C": C}, **_KERNEL, on_request=True),
+        Method(
+            "krein-ridge",
+            lazy("KreinRidgeClassifier"),
+            {"alpha": powers(-4, 2), "ratio": [1.0, 10.0, float("inf")]},
+            "either",
+            symmetric=True,
         ),
         Method(
-            "knn-mean(affinity)",
-            lazy("SimilarityKNNRegressor", weights="affinity"),
-            {"n_neighbors": K},
-            paper="chen2010 sec. 3.1",
-            summary="mean of the k nearest neighbors, weighted by similarity",
-            needs="similarities that are not negative",
+            "krein-logistic",
+            lazy("KreinLogistic"),
+            {"alpha": powers(-4, 1), "ratio": [1.0, 10.0]},
+            "either",
+            symmetric=True,
+            on_request=True,
         ),
-        *(
-            Method(
-                f"knn-mean({weights})",
-                lazy("SimilarityKNNRegressor", weights=weights),
-                {"n_neighbors": K, "regularization": LAMBDA_KRI if weights == "kri" else LAMBDA_KRR},
-                rescale=True,
-                paper=f"chen2010 eq. {equation}",
-                summary=f"mean of the k nearest neighbors, weighted by {words}",
-                quick=weights == "kri",
-            )
-            for weights, equation, words in (
-                ("kri", "3.5", "kernel ridge interpolation"),
-                ("krr", "3.8", "kernel ridge regression"),
-                ("lime", "3.3", "linear interpolation with maximum entropy"),
-            )
-        ),
+        Method("pcvm", chain(_TIGHTEN, lazy("PCVM")), TIGHTNESS_PCVM, on_request=True),
+        Method("lp-machine", lazy("LPMachine"), {"C": C}, rescale=True, on_request=True),
+    ],
+    "baselines": [
+        Method("svc-raw", _SVC_RAW, {"C": C}, **_KERNEL),
+        Method("sklearn-knn", _sklearn_knn(metric="precomputed"), K_SKLEARN, "dissimilarity"),
         Method(
-            "medoid-mean",
-            lazy("MedoidRegressor"),
-            {"n_medoids": AtMost((2, 4, 8, 16, 32))},
-            reads="either",
-            paper="qiao2013 sec. 2.2",
-            summary="mean of the objects around the nearest of a few medoids",
+            "naive-bayes",
+            chain(_ONE_HOT, lazy("MultinomialNB", "sklearn.naive_bayes")),
+            reads="objects",
+            on_request=True,
         ),
+        Method("majority", lazy("DummyClassifier", "sklearn.dummy", strategy="prior"), reads="either", quick=True),
+    ],
+    "regression": [
+        Method("ridge(clip)", lazy("ProximityRidge", spectrum="clip"), symmetric=True, quick=True),
+        Method("ridge(flip)", lazy("ProximityRidge", spectrum="flip"), symmetric=True),
+        Method("ridge(shift)", lazy("ProximityRidge", spectrum="shift"), symmetric=True, on_request=True),
+        Method("ridge(euclidean)", lazy("ProximityRidge"), **_DISTANCE),
+        Method("svr(clip)", chain(lazy("SpectrumClip"), _SVR), GRID_SVR, **_KERNEL),
+        Method("svr(flip)", chain(lazy("SpectrumFlip"), _SVR), GRID_SVR, **_KERNEL, on_request=True),
+        Method("svr(shift)", chain(lazy("SpectrumShift"), _SVR), GRID_SVR, **_KERNEL, on_request=True),
+        Method("svr(square)", chain(lazy("SpectrumSquare"), _SVR), GRID_SVR, rescale=True, on_request=True),
+        Method("knn-mean", _knn_mean(), K_NEAREST, "either", quick=True),
+        Method("knn-mean(affinity)", _knn_mean(weights="affinity"), K_NEAREST),
+        Method("knn-mean(kri)", _knn_mean(weights="kri"), KRI, rescale=True, quick=True),
+        Method("knn-mean(krr)", _knn_mean(weights="krr"), KRR, rescale=True),
+        Method("knn-mean(lime)", _knn_mean(weights="lime"), KRR, rescale=True),
+        Method("medoid-mean", lazy("MedoidRegressor"), {"n_medoids": AtMost((2, 4, 8, 16, 32))}, "either"),
         Method(
             "sklearn-knn-mean",
             lazy("KNeighborsRegressor", "sklearn.neighbors", metric="precomputed"),
-            {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
-            reads="dissimilarity",
-            summary="scikit-learn's k-NN regression on precomputed dissimilarities",
+            K_SKLEARN,
+            "dissimilarity",
             baseline=True,
         ),
-        *(
-            Method(
-                name,
-                lazy("DummyRegressor", "sklearn.dummy", strategy=name),
-                reads="either",
-                summary=f"always the {name} of the target",
-                baseline=True,
-                quick=name == "mean",
-            )
-            for name in ("mean", "median")
+        Method(
+            "mean", lazy("DummyRegressor", "sklearn.dummy", strategy="mean"), reads="either", quick=True, baseline=True
         ),
-    )
-]
+        Method("median", lazy("DummyRegressor", "sklearn.dummy", strategy="median"), reads="either", baseline=True),
+    ],
+}
 
-METHODS: tuple[Method, ...] = (
-    *NEIGHBORS,
-    *CENTROIDS,
-    *DISCRIMINANT,
-    *MIXTURES,
-    *SIMILARITY_BASED,
-    *NORMAL,
-    *SUPPORT_VECTORS,
-    *BASELINES,
-    *REGRESSION,
+# Reference, and the method in one line.
+ABOUT = {
+    "knn": ("cazzanti2007 sec. 2.2.1", "majority of the k nearest neighbors"),
+    "affinity-knn": ("chen2010 sec. 3.1", "k nearest neighbors, each weighted by its similarity"),
+    "kri-knn(clip)": ("chen2010 eq. 3.5", "kernel ridge interpolation weights, neighbors' block repaired by clip"),
+    "kri-knn(flip)": ("chen2010 eq. 3.5", "kernel ridge interpolation weights, neighbors' block repaired by flip"),
+    "kri-knn(shift)": ("chen2010 eq. 3.5", "kernel ridge interpolation weights, neighbors' block repaired by shift"),
+    "krr-knn(pinv)": ("chen2010 eq. 3.8", "kernel ridge regression weights, neighbors' block treated by pinv"),
+    "krr-knn(clip)": ("chen2010 eq. 3.8", "kernel ridge regression weights, neighbors' block treated by clip"),
+    "krr-knn(flip)": ("chen2010 eq. 3.8", "kernel ridge regression weights, neighbors' block treated by flip"),
+    "krr-knn(shift)": ("chen2010 eq. 3.8", "kernel ridge regression weights, neighbors' block treated by shift"),
+    "lime-knn": ("chen2010 eq. 3.3", "linear interpolation with maximum entropy"),
+    "1nn-f": ("pekalska2000 sec. 2.2", "nearest neighbor by the Euclidean distance between rows"),
+    "label-spreading": ("zhou2004", "labels spread over the graph of the nearest neighbors"),
+    "similarity-forest": ("czekalski2021", "random forest whose splits compare the similarities to two objects"),
+    "nc": ("cazzanti2007 eq. 2.9", "the most similar class centroid"),
+    "nc(adjusted)": ("cazzanti2007 eq. 3.1", "nearest centroid, adjusted for the spread of the classes"),
+    "local-nc": ("cazzanti2007 sec. 4.1", "nearest centroid within the neighborhood"),
+    **{
+        f"local-nc({name})": ("cazzanti2007 sec. 4.1, 7.2.2", f"nearest centroid within the neighborhood: {words}")
+        for name, words in (
+            ("per-class", "the nearest of every class"),
+            ("radius", "all within a factor of the best similarity"),
+            ("reciprocal", "the nearest, and those whose nearest the object would be"),
+            ("natural", "those with no nearer object between"),
+            ("enclosing", "neighbors that enclose the object"),
+        )
+    },
+    "cnn": ("cazzanti2007 eq. 2.7", "condensed nearest neighbor: a few prototypes per class"),
+    "relational-glvq": (
+        "hammer2014",
+        "learning vector quantization: a few prototypes per class that are weighted means of objects",
+    ),
+    "sda": ("cazzanti2007 sec. 3.1", "similarity discriminant analysis by class centroids"),
+    "nnsda": ("cazzanti2007 sec. 3.2.1", "similarity discriminant analysis by nearest neighbors"),
+    "local-sda": ("cazzanti2007 sec. 4.1", "similarity discriminant analysis within the neighborhood"),
+    "mixture-sda": ("cazzanti2007 sec. 5.2", "similarity discriminant analysis with several centroids per class"),
+    "mixed-sda": (
+        "cazzanti2007 eq. 3.42",
+        "similarity discriminant analysis of a table: similarities of categories, normal models of numbers",
+    ),
+    "kernel-hlm": ("qiao2013 sec. 3.2", "kernel density from distances alone, without tuning parameters"),
+    "hlm-vsh": ("qiao2013 sec. 3.1", "a mixture model from distances alone, clusters by vertex substitution"),
+    "hlm-gknn": ("qiao2013 sec. 3.1", "a mixture model from distances alone, clusters by k-medoids"),
+    "hlm-agg": ("qiao2013 sec. 3.1", "a mixture model from distances alone, clusters by Ward's method"),
+    "hlm-kernel-vsh": (
+        "qiao2013 sec. 5.3",
+        "the better of the kernel density and the mixture model, by cross-validation",
+    ),
+    "kernel-hlm(per-class)": (
+        "qiao2013 sec. 3.2",
+        "kernel density from distances alone, shape and scale of each class",
+    ),
+    "hlm-vsh(per-class)": (
+        "qiao2013 sec. 3.1",
+        "a mixture model from distances alone, shape of each class, clusters by vertex substitution",
+    ),
+    "maxsim": ("bernal2003 eq. 6", "the class with the largest summed similarity, of chosen tightness"),
+    "sbc": ("bernal2003 sec. 5", "summed similarity with learned weights that are not negative"),
+    "sbc(hard)": (
+        "bernal2003 sec. 5",
+        "summed similarity with weights of the largest margin that violate no constraint",
+    ),
+    "sbc(weak)": ("bernal2003 sec. 5", "summed similarity with learned weights, one constraint for each other class"),
+    "sbc(normalized)": (
+        "bernal2003 sec. 5",
+        "summed similarity with learned weights, constraints scaled to length one",
+    ),
+    "perceptron": ("bernal2003 sec. 4.2", "summed similarity with the averaged weights of a perceptron"),
+    "rnlc": ("pekalska2000 sec. 2.2", "rows as normal features, one regularized covariance"),
+    "rnlc(box-cox)": ("pekalska2000 sec. 4.4", "the same on dissimilarities made more nearly normal"),
+    "ikfd": (
+        "haasdonk2008",
+        "indefinite kernel Fisher discriminant: rows as normal features, covariance plus a multiple of I",
+    ),
+    "rnqc": ("pekalska2000 sec. 2.2", "rows as normal features, a regularized covariance per class"),
+    "rnqc(box-cox)": ("pekalska2000 sec. 4.4", "the same on dissimilarities made more nearly normal"),
+    "pfld": ("pekalska2000 sec. 2.2", "Fisher's discriminant on rows, with a pseudo-inverse"),
+    "parzen-r": ("pekalska2000 sec. 2.2", "Gaussian windows on the dissimilarities"),
+    "parzen-f": ("pekalska2000 sec. 2.2", "Gaussian windows between rows"),
+    "pseudo-nearest-mean": ("pekalska2000 sec. 2", "the nearest class mean in pseudo-Euclidean space"),
+    "dt-max": ("pekalska2000 sec. 2.2", "decision tree on rows, split by entropy"),
+    "dt-gini": ("pekalska2000 sec. 2.2", "decision tree on rows, split by the Gini index"),
+    "svm-kernel(clip)": ("chen2010 sec. 2.1", "SVM, similarities made a kernel by spectrum clip"),
+    "svm-kernel(flip)": ("chen2010 sec. 2.1", "SVM, similarities made a kernel by spectrum flip"),
+    "svm-kernel(shift)": ("chen2010 sec. 2.1", "SVM, similarities made a kernel by spectrum shift"),
+    "svm-features(linear)": (
+        "chen2010 sec. 2.2",
+        "SVM, rows as feature vectors, linear kernel; the same as spectrum square",
+    ),
+    "svm-features(rbf)": ("chen2010 sec. 2.2, 4.3", "SVM, rows as feature vectors, Gaussian kernel"),
+    "svm-kernel(rbf-sim)": ("chen2010 sec. 4.2", "SVM, exp(-gamma ||s - s'||) between whole rows as kernel"),
+    "svc-d": ("pekalska2000 sec. 2.2", "linear SVM on rows of dissimilarities"),
+    "svc-d2": ("pekalska2000 sec. 2.2", "linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix"),
+    "svm-knn(clip)": ("chen2010 sec. 4.1", "an SVM on each object's neighbors, their block repaired by clip"),
+    "svm-knn(flip)": ("chen2010 sec. 4.1", "an SVM on each object's neighbors, their block repaired by flip"),
+    "svm-knn(shift)": ("chen2010 sec. 4.1", "an SVM on each object's neighbors, their block repaired by shift"),
+    "psvm": ("chen2010 eq. 2.8", "potential SVM: similarities as features, with a sparse solution"),
+    "psvm(normalized)": (
+        "cazzanti2007 sec. 2.2.7",
+        "potential SVM with centered columns of unit norm and an intercept",
+    ),
+    "simsvm": ("chen2010 eq. 5.20", "SVM that learns how to modify the spectrum, near clip"),
+    "simsvm(flip)": ("chen2010 eq. 5.20", "SVM that learns how to modify the spectrum, near flip"),
+    "simsvm(lp)": ("chen2010 eq. 5.28", "SimSVM approximated by a linear program with random matrices"),
+    "indefinite-svm": (
+        "chen2010 eq. 5.8",
+        "SVM that learns all of the kernel, by squared distance from the similarities",
+    ),
+    "full-kernel-svm": ("chen2010 eq. 5.2", "SVM that learns all of the kernel, by distance from the similarities"),
+    "simmkl": ("chen2010 eq. 5.35", "SVM that learns weights of several similarities and how to modify their spectra"),
+    "mkl": (
+        "chen2010 eq. 5.33",
+        "SVM that learns weights of several similarities, each made a kernel by spectrum clip",
+    ),
+    "mkl(signed)": ("chen2010 eq. 5.32", "the same with weights of any sign, the optimum of a semidefinite program"),
+    "completion-svm": (
+        "chen2010 eq. 6.6",
+        "SVM that completes a kernel with missing rows by an auxiliary kernel; reads a stack of both",
+    ),
+    "krein-svm": ("loosli2016", "SVM in the Krein space of the similarity: the same as svm-kernel(flip)"),
+    "krein-ridge": ("oglic2018", "ridge regression in the Krein space, one penalty for each part of the spectrum"),
+    "krein-logistic": (
+        "oglic2018",
+        "logistic regression in the Krein space, one penalty for each part of the spectrum",
+    ),
+    "pcvm": ("chen2009pcvm", "probabilistic classification vector machine: a sparse probit model on rows"),
+    "lp-machine": ("chen2010 eq. 2.7", "linear program on rows as feature vectors"),
+    "svc-raw": ("", "scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite"),
+    "sklearn-knn": ("", "scikit-learn's k-NN on precomputed dissimilarities"),
+    "naive-bayes": ("cazzanti2007 sec. 6.1", "naive Bayes on the categories of the objects, counts with one added"),
+    "majority": ("", "always the largest class"),
+    **{
+        f"ridge({spectrum})": (
+            "chen2010 sec. 2.1, 3.4",
+            f"kernel ridge regression, kernel repaired by spectrum {spectrum}, lambda by leave-one-out",
+        )
+        for spectrum in ("clip", "flip", "shift")
+    },
+    "ridge(euclidean)": (
+        "pekalska2000 sec. 2",
+        "ridge regression on the coordinates of classical scaling, lambda by leave-one-out",
+    ),
+    "svr(clip)": ("chen2010 sec. 2.1", "support vector regression, similarities made a kernel by spectrum clip"),
+    "svr(flip)": ("chen2010 sec. 2.1", "support vector regression, similarities made a kernel by spectrum flip"),
+    "svr(shift)": ("chen2010 sec. 2.1", "support vector regression, similarities made a kernel by spectrum shift"),
+    "svr(square)": ("chen2010 sec. 2.1", "support vector regression, similarities made a kernel by spectrum square"),
+    "knn-mean": ("chen2010 eq. 3.1", "mean of the k nearest neighbors"),
+    "knn-mean(affinity)": ("chen2010 sec. 3.1", "mean of the k nearest neighbors, weighted by similarity"),
+    "knn-mean(kri)": ("chen2010 eq. 3.5", "mean of the k nearest neighbors, weighted by kernel ridge interpolation"),
+    "knn-mean(krr)": ("chen2010 eq. 3.8", "mean of the k nearest neighbors, weighted by kernel ridge regression"),
+    "knn-mean(lime)": (
+        "chen2010 eq. 3.3",
+        "mean of the k nearest neighbors, weighted by linear interpolation with maximum entropy",
+    ),
+    "medoid-mean": ("qiao2013 sec. 2.2", "mean of the objects around the nearest of a few medoids"),
+    "sklearn-knn-mean": ("", "scikit-learn's k-NN regression on precomputed dissimilarities"),
+    "mean": ("", "always the mean of the target"),
+    "median": ("", "always the median of the target"),
+}
+
+# Requirements on the matrix beyond its kind
+NEEDS = {
+    "affinity-knn": "similarities that are not negative",
+    "nc(adjusted)": "classes with a mean similarity to their centroid that is not negative",
+    "mixed-sda": "a table of categories and numbers",
+    "kernel-hlm(per-class)": "distances in a natural unit, on which densities of different shapes depend",
+    "hlm-vsh(per-class)": "distances in a natural unit, on which densities of different shapes depend",
+    "sbc(hard)": "a similarity that becomes tight enough to classify all training objects",
+    "completion-svm": "kernels of at most 100 objects per pair of classes, and the package clarabel",
+    "naive-bayes": "objects described by categories",
+    "knn-mean(affinity)": "similarities that are not negative",
+}
+
+METHODS = tuple(
+    replace(
+        method,
+        family=family,
+        paper=ABOUT[method.name][0],
+        summary=ABOUT[method.name][1],
+        needs=NEEDS.get(method.name, ""),
+        baseline=method.baseline or family == "baselines",
+        task="regression" if family == "regression" else "classification",
+    )
+    for family, methods in _FAMILIES.items()
+    for method in methods
 )
 
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
