@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO
@@ -22,11 +22,11 @@ from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs, is_pair_list
-from similis.io._pairs import HITS_ENDINGS, read_pairs, write_pairs
+from similis.io._pairs import HITS_ENDINGS, read_pair_list, write_pairs
 from similis.io._parquet import first_rows, read_parquet, write_parquet
 from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_phylip
 from similis.io._proximity import Proximity, quote_short
-from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv
+from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr
 
 __all__ = ["Format", "find_format", "format_of_name", "formats", "unknown_ending"]
@@ -38,10 +38,8 @@ class Format:
 
     Parameters
     ----------
-    name : str
-        Name, for ``--format`` and messages.
-    about : str
-        One line for people.
+    name, about : str
+        Name, for ``--format`` and messages, and a description in one line.
     endings : tuple of str
         Endings of file names, such as ``(".phy", ".phylip")``.
     read : callable, optional
@@ -49,8 +47,7 @@ class Format:
     write : callable, optional
         ``write(file, proximity)`` writes to a binary file.
     is_text : bool, default=False
-        Whether the file is text, which may be compressed: ``.gz`` and the like are allowed after the ending, and labels
-        may lie beside it.
+        Whether the file is text, which may be compressed and have labels beside it.
     magic : bytes, optional
         First bytes of every file of this format.
     kind : {"similarity", "dissimilarity"}, optional
@@ -68,18 +65,6 @@ class Format:
     magic: bytes | None = None
     kind: Kind | None = None
     holds_sparse: bool = False
-
-
-def _read_pairs(path: Path, options: ReadOptions) -> Proximity:
-    return read_pairs(
-        path,
-        **asdict(options.pairs),
-        kind=options.kind,
-        square=options.square,
-        directed=options.directed,
-        delimiter=options.delimiter,
-        max_bytes=options.max_bytes,
-    )
 
 
 def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
@@ -100,26 +85,19 @@ _BUILT_IN = (
     Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
     Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
     Format("zarr", "zarr store", (".zarr",), read_zarr),
-    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, is_text=True),
-    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, is_text=True),
+    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, partial(write_csv, delimiter=","), True),
+    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, partial(write_csv, delimiter="\t"), True),
     Format("parquet", "parquet table", (".parquet", ".pq"), read_parquet, write_parquet, magic=b"PAR1"),
     Format(
         "pairs",
         "list of pairs: alignment hits, Mash, edges",
         (".edges", ".edgelist", *HITS_ENDINGS),
-        _read_pairs,
+        read_pair_list,
         write_pairs,
         is_text=True,
         holds_sparse=True,
     ),
-    Format(
-        "phylip",
-        "PHYLIP distance matrix",
-        (".phy", ".phylip", ".dist"),
-        read_phylip,
-        write_phylip,
-        is_text=True,
-    ),
+    Format("phylip", "PHYLIP distance matrix", (".phy", ".phylip", ".dist"), read_phylip, write_phylip, True),
     Format(
         "triangle", "matrix of EMBOSS, MEGA, Clustal", (".distmat", ".meg", ".pim"), read_named_triangle, None, True
     ),

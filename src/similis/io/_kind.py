@@ -40,20 +40,13 @@ def decide_kind(
     ----------
     values : array of shape (n, n), (m, n) or (n, n, q)
         Proximities.
-    given : {"similarity", "dissimilarity"} or None
-        What the user asked for. It wins, with a warning where the file states otherwise.
-    stated : {"similarity", "dissimilarity"} or None
-        What the file or its format states.
+    given, stated : {"similarity", "dissimilarity"} or None
+        Kinds that the user gave and that the file states. The first one wins, with a warning where they differ.
     where : str
         Name of the file, for messages.
     required : bool, default=False
         Whether to use the evidence of the diagonal, with a warning that names it, and to raise an error where there is
-        none.
-
-    Returns
-    -------
-    {"similarity", "dissimilarity"} or None
-        None only if not `required`.
+        none; else the result may be None.
     """
     if given is not None:
         if stated not in (None, given):

@@ -23,13 +23,13 @@ from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import KINDS, decide_kind, kind_in_words
-from similis.io._options import PairOptions
+from similis.io._kind import decide_kind, kind_in_words
+from similis.io._options import PairOptions, ReadOptions
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
-from similis.io._proximity import Proximity, proximity_in_file, quote_short
+from similis.io._proximity import Proximity, proximity_in_file
 from similis.io._text import quote
 
-__all__ = ["HITS_ENDINGS", "pairs_of_rows", "read_pairs", "sparse_values", "write_pairs"]
+__all__ = ["HITS_ENDINGS", "pairs_of_rows", "read_pair_list", "read_pairs", "sparse_values", "write_pairs"]
 
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
@@ -100,17 +100,8 @@ def read_pairs(
     -------
     Proximity
         Ids in sorted order, so that the order of the lines does not matter. ``about`` counts lines, pairs, duplicates
-        and conflicts, and names score, kind, direction and the meaning of absent pairs.
-
-    Raises
-    ------
-    ProximityError
-        If the file is malformed; the message names the line.
-
-    Warns
-    -----
-    InputWarning
-        A summary of how the list was read, unless `score`, `aggregate` and `absent` are all given.
+        and conflicts, and names score, kind, direction and the meaning of absent pairs; a warning summarizes it, unless
+        `score`, `aggregate` and `absent` are all given.
 
     Notes
     -----
@@ -131,19 +122,21 @@ def read_pairs(
     b  0.5  0.0  2.0
     c  NaN  2.0  0.0
     """
-    options = PairOptions(columns, score, aggregate, absent)
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
-    path = Path(path)
-    where = short_path(path)
-    pairs = _Collected(where, options, square)
+    pairs = PairOptions(columns, score, aggregate, absent)
+    options = ReadOptions(square, directed, kind=kind, delimiter=delimiter, max_bytes=max_bytes, pairs=pairs)
+    return read_pair_list(Path(path), options, sparse)
+
+
+def read_pair_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
+    """Read a list of pairs, as :func:`read_pairs` does."""
+    pairs = _Collected(short_path(path), options.pairs, options.square)
     if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
         pairs.form = HITS
     if path.suffix.lower() in (".parquet", ".pq", ".feather", ".arrow"):
-        _read_table(path, pairs, max_bytes)
+        _read_table(path, pairs, options.max_bytes)
     else:
-        read_lines(path, pairs, delimiter, max_bytes)
-    return pairs.to_proximity(kind, directed, sparse, max_bytes)
+        read_lines(path, pairs, options.delimiter, options.max_bytes)
+    return pairs.to_proximity(options.kind, options.directed, as_sparse, options.max_bytes)
 
 
 @dataclass

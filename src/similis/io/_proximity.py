@@ -67,15 +67,10 @@ class Proximity:
         rows, columns = values.shape[:2]
         ids = None if self.ids is None else as_ids(self.ids, rows, "row")
         column_ids = None if self.column_ids is None else as_ids(self.column_ids, columns, "column")
-        if self.kind is not None and self.kind not in KINDS:
-            raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(self.kind)}.")
+        check_kind(self.kind)
         labels = None if self.labels is None else as_labels(self.labels, rows)
-        for name, value in {
-            "values": values,
-            "ids": ids,
-            "column_ids": None if column_ids == ids else column_ids,
-            "labels": labels,
-        }.items():
+        column_ids = None if column_ids == ids else column_ids
+        for name, value in {"values": values, "ids": ids, "column_ids": column_ids, "labels": labels}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -286,6 +281,12 @@ def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = Fals
     square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     square[np.triu_indices(n, 1)] = values
     return square + square.T
+
+
+def check_kind(kind: Any) -> None:
+    """Raise unless `kind` is a kind or None."""
+    if kind is not None and kind not in KINDS:
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
 
 
 def as_values(values: Any) -> NDArray[Any]:
