@@ -36,8 +36,6 @@ from similis.io._proximity import (
 from similis.io._text import TEXT_PACKERS
 from similis.io._zarr import write_zarr
 
-__all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
-
 _WRITTEN_BY_PATH = ("npy", "zarr")  # their writers make several files
 
 

@@ -1,8 +1,4 @@
-"""The registry of file formats: how each is recognized, read and written.
-
-A format is found by the ending of the file's name; a text file, or one with an unknown ending, by its contents.
-Packages add formats through the entry point group ``similis.formats``.
-"""
+"""The registry of file formats: how each is recognized, read and written."""
 
 from __future__ import annotations
 
@@ -29,12 +25,10 @@ from similis.io._proximity import Proximity, quote_short
 from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr
 
-__all__ = ["Format", "find_format", "format_of_name", "formats", "unknown_ending"]
-
 
 @dataclass(frozen=True)
 class Format:
-    """A file format of proximity matrices.
+    """A file format of proximity matrices; packages add their own by the entry point group ``similis.formats``.
 
     Parameters
     ----------
@@ -161,34 +155,36 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     pairs = options.pairs
     if (pairs.columns is not None or pairs.score is not None) and (is_table or is_list or form.name == "lsmat"):
         return known["pairs"]
-    if path.is_file() and (is_table or is_list):
-        form = _table_or_list(path, form, options)
-        if pairs.any and form.name != "pairs":
-            raise ProximityError(
-                f"{short_path(path)} is a matrix; absent and aggregate are for lists of pairs (format='pairs')."
-            )
-    return form
-
-
-def _table_or_list(path: Path, form: Format, options: ReadOptions) -> Format:
-    """Return the format of a matrix or list of pairs, by the first lines."""
-    known = formats()
-    if form.name in ("parquet", "feather"):
-        if are_pairs(first_rows(path), square=options.square):
-            return known["pairs"]
+    if not path.is_file() or not (is_table or is_list):
+        return form
+    if is_table:
+        form = known["pairs"] if are_pairs(first_rows(path), square=options.square) else form
     else:
-        _reject_binary(path)
-        lines = _first_lines(path, options.max_bytes)
-        _reject_other_text(path, lines)
-        if is_named_triangle(lines):
-            return known["triangle"]
-        if is_phylip(lines) and not (options.square and form.name == "pairs"):
-            return known["phylip"]
-        if is_pair_list(lines, square=options.square):
-            return known["pairs"]
-        if form.name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
-            return known["csv"]  # of PLINK
+        form = known[_name_of_text(path, form.name, options)]
+    if pairs.any and form.name != "pairs":
+        raise ProximityError(
+            f"{short_path(path)} is a matrix; absent and aggregate are for lists of pairs (format='pairs')."
+        )
     return form
+
+
+def _name_of_text(path: Path, name: str, options: ReadOptions) -> str:
+    """Name of the format of a text file by its first lines, or the given one."""
+    _reject_binary(path)
+    lines = _first_lines(path, options.max_bytes)
+    head = "\n".join(lines).strip()
+    for pattern, what in _OTHER_TEXT.items():
+        if re.match(pattern, head, re.I | re.M):
+            raise ProximityError(f"{short_path(path)} is {what}.")
+    if is_named_triangle(lines):
+        return "triangle"
+    if is_phylip(lines) and not (options.square and name == "pairs"):
+        return "phylip"
+    if is_pair_list(lines, square=options.square):
+        return "pairs"
+    if name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
+        return "csv"  # of PLINK
+    return name
 
 
 _DISTANCES = "write the distances of all pairs as a matrix or a list"
@@ -213,13 +209,6 @@ _OTHER_TEXT = {  # kinds of text that are recognized to tell what to write inste
     r"(graph|Creator .*)\s*\[?$": "a GML file; write the graph as GraphML or as a list of edges",
     r"\*vertices\b": "a Pajek file; write the graph as GraphML or as a list of edges",
 }
-
-
-def _reject_other_text(path: Path, lines: list[str]) -> None:
-    head = "\n".join(lines).strip()
-    for pattern, what in _OTHER_TEXT.items():
-        if re.match(pattern, head, re.I | re.M):
-            raise ProximityError(f"{short_path(path)} is {what}.")
 
 
 _BINARY = {  # first bytes of files that are not read

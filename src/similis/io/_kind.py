@@ -9,8 +9,6 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["KINDS", "decide_kind", "kind_in_words", "kind_of_array"]
-
 KINDS: tuple[Kind, Kind] = ("similarity", "dissimilarity")
 _LETTERS: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _WORDS: dict[str, Kind] = {

@@ -18,8 +18,6 @@ from similis.io._containers import excel_rows
 from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
 from similis.io._text import quote, read_rows
 
-__all__ = ["align_labels", "labels_beside", "read_labels", "write_labels"]
-
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 _GROUP_HEADERS = {"group", "groups"}
 _LABEL_WORDS = (  # further names of a column of labels

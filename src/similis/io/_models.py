@@ -30,8 +30,6 @@ from similis.io._numpy import read_header
 from similis.io._objects import infer_types
 from similis.io._verify import verify_model
 
-__all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
-
 _MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
 # purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).

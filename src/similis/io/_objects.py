@@ -19,8 +19,6 @@ from similis.io._labels import ID_HEADERS, read_labels
 from similis.io._proximity import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._text import MISSING, read_rows
 
-__all__ = ["ColumnTypes", "infer_types", "Objects", "read_objects"]
-
 ColumnType = Literal["number", "text", "category"]
 ColumnTypes = Mapping[str, ColumnType] | Literal["number", "text", "category", "mixed", "binary"]
 _TYPES = ("number", "text", "category")
@@ -178,10 +176,9 @@ def _json_objects(path: Path, id_column: str | None, label_column: str | None, l
     for i, entry in enumerate(entries):  # one by one: NumPy would make a table of lists of equal length
         values[i] = entry["object"] if isinstance(entry, dict) and "object" in entry else entry
     ids = None if names is None else _ids(names, where)
+    found = None if stated is None else decode_labels(stated)
     if labels is not None:
         found = read_labels(Path(labels), ids, len(values), max_bytes=max_bytes)
-    else:
-        found = None if stated is None else decode_labels(stated)
     return Objects(values, ("object",), ids, found)
 
 

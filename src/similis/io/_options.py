@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._proximity import check_kind, quote_short
-
-__all__ = ["PairOptions", "ReadOptions"]
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,3 @@ class ReadOptions:
             raise ProximityError(
                 f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(self.delimiter)}."
             )
-
-    @property
-    def of_pairs(self) -> dict[str, Any]:
-        """Options of the function that makes a matrix of pairs."""
-        return {"options": self.pairs, "kind": self.kind, "directed": self.directed, "max_bytes": self.max_bytes}

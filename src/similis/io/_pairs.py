@@ -1,7 +1,7 @@
 """Lists of pairs: alignment hits (BLAST, DIAMOND, MMseqs2, Foldseek), Mash and sourmash tables, edge lists.
 
-A line names two objects and holds one or more numbers about them. Lines are parsed in blocks and stored as two numbers
-of ids and a value, so that memory grows with the number of lines and not with the square of the number of objects.
+Lines are stored as two numbers of ids and a value, so that memory grows with the number of lines and not with the
+square of the number of objects.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from similis.io._options import PairOptions, ReadOptions
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
 from similis.io._proximity import Proximity, proximity_in_file
 from similis.io._text import quote
-
-__all__ = ["HITS_ENDINGS", "pairs_of_rows", "read_pair_list", "read_pairs", "sparse_values", "write_pairs"]
 
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
@@ -160,7 +158,6 @@ class _Collected:
         self.index = rows, rows if self.square else columns
 
     def use(self, layout: Layout, form: str | None = None) -> None:
-        """Set score and format."""
         self.score, self.n_unnamed = layout.score, layout.n_unnamed
         if self.form == "edge list" or layout.form not in (None, HITS):
             self.form = form or layout.form or self.form
@@ -177,12 +174,9 @@ class _Collected:
         """Add lines with the numbers of their ids."""
         known = ~np.isnan(values)
         self.n_lines += len(values)
-        if not known.all():
-            self.n_missing += int(np.count_nonzero(~known))
-            rows, columns, values = rows[known], columns[known], values[known]
-        self.parts[0].append(rows)
-        self.parts[1].append(columns)
-        self.parts[2].append(values)
+        self.n_missing += int(np.count_nonzero(~known))
+        for part, new in zip(self.parts, (rows, columns, values)):
+            part.append(new if known.all() else new[known])
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
         """Aggregate the lines and fill in what they do not contain."""
@@ -231,9 +225,7 @@ class _Collected:
         n_possible = shape[0] * (shape[0] - 1) if self.square else shape[0] * shape[1]
         about |= {"objects": shape[0], "possible": n_possible, "sparse": sp.issparse(dense)}
         self._report(about)
-        P = proximity_in_file(self.where, dense, ids, kind, None, None if self.square else column_ids)
-        object.__setattr__(P, "about", about)
-        return P
+        return proximity_in_file(self.where, dense, ids, kind, None, None if self.square else column_ids, about)
 
     def _drop_stars(self) -> None:
         """Remove the subject `*` of lines for queries without hits; the queries stay."""
@@ -267,14 +259,11 @@ class _Collected:
     def _absent(self, kind: Kind | None, values: NDArray[Any]) -> tuple[float, str]:
         """Value of absent pairs, and its name."""
         absent = self.options.absent
+        if absent is None and self.form == HITS and kind == "dissimilarity":
+            top = float(values.max()) if len(values) else 0.0
+            return top, f"{top:.6g}, the largest listed value"
         if absent is None:
-            if self.form != HITS:
-                absent = "missing"
-            elif kind == "dissimilarity":
-                top = float(values.max()) if len(values) else 0.0
-                return top, f"{top:.6g}, the largest listed value"
-            else:
-                absent = "zero"
+            absent = "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
             raise ProximityError(
                 f"{self.where}: with absent='zero', absent pairs would have dissimilarity zero, as if they were "
@@ -291,12 +280,14 @@ class _Collected:
         if None not in (options.score, options.aggregate, options.absent) and not self.n_missing:
             return
         unit = "ordered pairs" if self.square else "pairs"
-        kind = ", ".join(filter(None, (about["kind"], about["reason"])))
-        unnamed = f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
-        unnamed = unnamed if self.n_unnamed else ""
+        score = f"score {self.score}"
+        if about["kind"] or about["reason"]:
+            score += f" ({', '.join(filter(None, (about['kind'], about['reason'])))})"
+        if self.n_unnamed:
+            score += f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
         words = [
             f"{self.form}, {self.n_lines} lines, {about['objects']} objects",
-            f"score {self.score}" + (f" ({kind})" if kind else "") + unnamed,
+            score,
             f"{about['pairs']} of {about['possible']} {unit} present, absent ones are {about['absent']}",
         ]
         if about["duplicates"]:
@@ -315,7 +306,8 @@ def absent_entries(
 ) -> Any:
     """Make a matrix with `fill` where the sparse one has no entry: sparse if it is large and its meaning allows it."""
     fits = (kind == "similarity" and fill == 0) or (kind == "dissimilarity" and np.isnan(fill))
-    size, total = 8 * matrix.shape[0] * matrix.shape[1], matrix.shape[0] * matrix.shape[1]
+    total = matrix.shape[0] * matrix.shape[1]
+    size = 8 * total
     if as_sparse and not fits:
         raise ProximityError(
             f"{where}: a sparse matrix has zero for absent similarities, and missing for absent dissimilarities. Use "
@@ -337,10 +329,9 @@ def absent_entries(
 def sparse_values(
     matrix: Any, kind: Kind | None, absent: str | float | None, where: str, max_bytes: int
 ) -> tuple[Any, dict[str, Any]]:
-    """Make the values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
+    """Values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
 
-    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, and missing in any other
-    matrix, unless `absent` tells otherwise.
+    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, else missing by default.
     """
     entries = matrix.tocoo()
     rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
@@ -379,25 +370,16 @@ def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
 
 
 def pairs_of_rows(
-    where: str,
-    rows: list[list[str]],
-    *,
-    options: PairOptions,
-    kind: Kind | None,
-    directed: bool,
-    max_bytes: int,
-    form: str,
-    objects: Iterable[str] = (),
-    lines: list[int] | None = None,
+    where: str, rows: list[list[str]], form: str, options: ReadOptions, objects: Iterable[str] = (), lines: Any = None
 ) -> Proximity:
     """Make the matrix of lines of cells below a header; `objects` may name some that have no line."""
-    pairs = _Collected(where, options, True, form)
+    pairs = _Collected(where, options.pairs, True, form)
     pairs.number(list(objects))
-    layout = find_layout(where, rows[:51], None, options)
+    layout = find_layout(where, rows[:51], None, options.pairs)
     pairs.use(layout)
     numbers = (lines or list(range(1, len(rows) + 1)))[layout.n_header :]
     pairs.add(*parse_rows(rows[layout.n_header :], numbers, layout.places, where, ","))
-    return pairs.to_proximity(kind, directed, None, max_bytes)
+    return pairs.to_proximity(options.kind, options.directed, None, options.max_bytes)
 
 
 def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int32]]:
@@ -413,7 +395,7 @@ def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int32]]:
 def _aggregate(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], how: str
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
-    """One value per pair of a sorted list, and the number of pairs with different values."""
+    """One value per pair of a sorted list; also the number of pairs with different values."""
     is_new = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if is_new.all():
         return rows, columns, values, 0
@@ -483,9 +465,8 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
     values: Any = P.values
-    row: Any
     left = P.ids or tuple(map(str, range(P.shape[0])))
-    right = (P.columns if not P.square else left) or tuple(map(str, range(P.shape[1])))
+    right = P.columns or tuple(map(str, range(P.shape[1])))
     spell = quote if delimiter == "," else str
     left, right = tuple(map(spell, left)), tuple(map(spell, right))
     file.write(delimiter.join(("source", "target", P.kind or "value")).encode() + b"\n")
@@ -498,9 +479,8 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
             part = slice(values.indptr[i], values.indptr[i + 1])
             columns, row = values.indices[part], values.data[part]
         else:
-            row = np.asarray(values[i])
-            columns = np.flatnonzero(~np.isnan(row))
-            row = row[columns]
+            columns = np.flatnonzero(~np.isnan(values[i]))
+            row = np.asarray(values[i])[columns]
         lines = [
             f"{left[i]}{delimiter}{right[j]}{delimiter}{value!r}\n"
             for j, value in zip(columns.tolist(), row.tolist())

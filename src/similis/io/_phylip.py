@@ -19,8 +19,6 @@ from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 from similis.io._text import RowBuffer, is_number, open_text, parse_number
 
-__all__ = ["is_named_triangle", "is_phylip", "read_named_triangle", "read_phylip", "write_phylip"]
-
 _STRICT = 10  # characters of a name in the original format
 
 

@@ -18,8 +18,6 @@ from similis.base import Kind, check_frame_order, check_label_order, fill_masked
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS
 
-__all__ = ["Proximity"]
-
 LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 
 
@@ -94,16 +92,7 @@ class Proximity:
         return self.ids if self.square else self.column_ids
 
     def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
-        """Return the proximities of some of the objects.
-
-        Parameters
-        ----------
-        objects : sequence of int
-            Rows, in the order of the result; of a square matrix the columns too.
-
-        Returns
-        -------
-        Proximity
+        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix.
 
         Examples
         --------
@@ -116,44 +105,21 @@ class Proximity:
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
         columns = rows if self.square else np.arange(values.shape[1])
-        return Proximity(
-            values[rows][:, columns] if sparse.issparse(values) else take_block(values, rows, columns),
-            None if self.ids is None else tuple(self.ids[i] for i in rows),
-            self.kind,
-            None if self.labels is None else self.labels[rows],
-            None if self.square else self.column_ids,
-            self.about,
-        )
+        ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
+        labels = None if self.labels is None else self.labels[rows]
+        values = values[rows][:, columns] if sparse.issparse(values) else take_block(values, rows, columns)
+        return replace(self, values=values, ids=ids, labels=labels)
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with the ids as index and columns.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
+        """Return a pandas DataFrame with the ids as index and columns."""
         pd = require_package("pandas", extra="frame", who="to_frame")
         if self.values.ndim != 2:
             raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
-        columns = self.columns
-        return pd.DataFrame(
-            self.to_dense(),
-            index=None if self.ids is None else list(self.ids),
-            columns=None if columns is None else list(columns),
-        )
+        index, columns = (None if names is None else list(names) for names in (self.ids, self.columns))
+        return pd.DataFrame(self.to_dense(), index=index, columns=columns)
 
     def to_dense(self) -> NDArray[Any]:
-        """Return the values as an array; absent entries of a sparse dissimilarity become NaN.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return the values as an array; absent entries of a sparse dissimilarity become NaN."""
         values: Any = self.values
         if not sparse.issparse(values):
             return values
@@ -236,22 +202,25 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
         return values  # a file that stays on disk is read whole only where one end alone is empty
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
-    missing = np.isnan(A)
-    n_missing = [np.count_nonzero(half(missing, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
-    n_filled = [np.count_nonzero(half(A, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
-    for empty, full in ((0, 1), (1, 0)):
-        if n_missing[empty] == n_pairs:
-            one_sided, word = n_missing[full] < n_pairs, "empty"
+    halves = {"upper": (np.triu, 1), "lower": (np.tril, -1)}
+    counts = {
+        side: (np.count_nonzero(np.isnan(half(A, k))), np.count_nonzero(half(A, k)))
+        for side, (half, k) in halves.items()
+    }
+    for empty, full in (("upper", "lower"), ("lower", "upper")):
+        (n_missing, n_filled), (n_missing_there, n_filled_there) = counts[empty], counts[full]
+        if n_missing == n_pairs:
+            one_sided, word = n_missing_there < n_pairs, "empty"
         else:
-            one_sided, word = n_filled[empty] == 0 and 2 * (n_filled[full] - n_missing[full]) > n_pairs, "zero"
+            one_sided, word = n_filled == 0 and 2 * (n_filled_there - n_missing_there) > n_pairs, "zero"
         if one_sided:
-            sides = ("upper", "lower")
             warn_user(
-                f"{where}: the {sides[empty]} triangle is {word} and was filled in from the {sides[full]} one. If the "
-                "directions differ, set directed=True.",
+                f"{where}: the {empty} triangle is {word} and was filled in from the {full} one. If the directions "
+                "differ, set directed=True.",
                 InputWarning,
             )
-            return np.where(np.tri(len(A), dtype=bool).T if full == 0 else np.tri(len(A), dtype=bool), A, A.T)
+            triangle = np.tri(len(A), dtype=bool)
+            return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values
 
 

@@ -15,8 +15,6 @@ from sklearn.svm._base import BaseLibSVM
 from similis.base import FittedArrays, fitted_indices, fitted_reals, verify_numbering
 from similis.exceptions import ProximityError
 
-__all__ = ["verify_model"]
-
 
 def verify_model(model: Any) -> None:
     """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set.
