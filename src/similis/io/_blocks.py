@@ -93,12 +93,10 @@ class BlockFile:
             _sync_chunks(array, self.part, rows, columns)
             return
         start, width = len(self._header()), np.dtype(self.dtype).itemsize
-        descriptor = os.open(self.part, os.O_WRONLY | getattr(os, "O_BINARY", 0))
-        try:
+        with open(self.part, "r+b") as file:
             for i, row in zip(range(rows.start, rows.stop), block):
-                _write_at(descriptor, row.tobytes(), start + width * (i * self.n + columns.start))
-        finally:
-            os.close(descriptor)
+                file.seek(start + width * (i * self.n + columns.start))
+                file.write(row.data)
 
     def sync(self) -> None:
         """Sync an npy file; chunks of a zarr store are synced when they are written."""
@@ -208,13 +206,3 @@ def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
         for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
             with suppress(FileNotFoundError):
                 sync(parent)
-
-
-def _write_at(descriptor: int, data: bytes, place: int) -> None:
-    if hasattr(os, "pwrite"):
-        done = 0
-        while done < len(data):
-            done += os.pwrite(descriptor, data[done:], place + done)
-    else:  # pragma: no cover
-        os.lseek(descriptor, place, os.SEEK_SET)
-        os.write(descriptor, data)

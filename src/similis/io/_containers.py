@@ -27,14 +27,13 @@ from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._kind import kind_in_words, kind_of_array
-from similis.io._numpy import choose_array
+from similis.io._numpy import check_size, choose_array, named_array
 from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
 from similis.io._proximity import (
     Proximity,
     as_ids,
-    is_condensed,
     proximity_in_file,
     quote_short,
     square_of_condensed,
@@ -56,17 +55,13 @@ def _last(name: str) -> str:
 
 def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: bool) -> Proximity:
     """Matrix with the ids and labels among the vectors of a file; labels that are all different are ids."""
-    kind = kind_of_array(name)
-    reason = {"reason": f"by the name of the array, {quote_short(name)}"} if kind else {}
-    if square and is_condensed(values.shape):
-        values, kind = square_of_condensed(values.ravel(), where), kind or "dissimilarity"
+    values, kind, about = named_array(where, name, values, square)
     n = values.shape[0]
     found = {key.lower(): list(vector) for key, vector in texts.items() if len(vector) == n}
-    ids = next((found[key] for key in _IDS if key in found), None)
-    labels = next((found[key] for key in _LABELS if key in found), None)
+    ids, labels = (next((found[key] for key in keys if key in found), None) for keys in (_IDS, _LABELS))
     if ids is None and labels is not None and len(set(map(str, labels))) == n > 2:
         ids, labels = labels, None
-    return proximity_in_file(where, values, ids, kind, labels, about=reason)
+    return proximity_in_file(where, values, ids, kind, labels, about=about)
 
 
 def _possible_matrices(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -76,14 +71,6 @@ def _possible_matrices(arrays: dict[str, Any]) -> dict[str, Any]:
         for name, array in arrays.items()
         if array.size > 1 and (_last(name) not in _VECTORS or (len(array.shape) > 1 and 1 not in array.shape))
     }
-
-
-def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise ProximityError(
-            f"{where}, array {quote_short(name)}, unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it "
-            "if you trust it."
-        )
 
 
 def read_mat(path: Path, options: ReadOptions) -> Proximity:
@@ -102,7 +89,7 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
             if kind == _COMPRESSED:
                 unpacker = zlib.decompressobj()
                 content = unpacker.decompress(content, max_bytes)
-                _check_size(where, "compressed", len(content) + len(unpacker.unconsumed_tail), max_bytes)
+                check_size(f"{where}, a compressed array,", len(content) + len(unpacker.unconsumed_tail), max_bytes)
                 (kind, content), *_ = _mat_elements(content, order)
             if kind == _MATRIX:
                 name, value = _mat_matrix(content, order)
@@ -113,7 +100,7 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
         if is_complex.get(options.key or "") or (numeric and all(is_complex.values())):
             raise ProximityError(f"{where} holds complex numbers in {', '.join(numeric)[:80]}; values must be real.")
         chosen = choose_array(numeric, options.key, where, options.square)
-        _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
+        check_size(f"{where}, array {quote_short(chosen)},", arrays[chosen].nbytes, max_bytes)
         texts = {
             _last(name): value if isinstance(value, list) else value.ravel().tolist()
             for name, value in arrays.items()
@@ -150,7 +137,7 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
             yield name, ["".join(map(chr, row.astype(int).tolist())).strip() for row in values]
         elif digits[1] == 2:  # lines (row, column, value), the last one with the shape
             i, j = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
-            _check_size(where, name, 8 * int(i[-1]) * int(j[-1]), 2**31)
+            check_size(f"{where}, array {quote_short(name)},", 8 * int(i[-1]) * int(j[-1]), 2**31)
             yield name, sp.coo_array((values[:-1, 2], (i[:-1] - 1, j[:-1] - 1)), shape=(i[-1], j[-1])).toarray()
         else:
             yield name, values
@@ -211,7 +198,7 @@ def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
         rows, starts, values = (_mat_numbers(part, order) for part in parts[:3])
         matrix = sp.csc_array((values.astype(np.float64), rows[: len(values)], starts), shape=shape)
         matrix.check_format(full_check=True)
-        _check_size("the file", text, 8 * int(np.prod(shape, dtype=object)), 2**31)
+        check_size(f"the array {quote_short(text)}", 8 * int(np.prod(shape, dtype=object)), 2**31)
         return text, matrix.toarray()
     if form in _NUMBERS and parts:
         values, *imaginary = (_mat_numbers(part, order).astype(np.float64) for part in parts[:2])
@@ -246,7 +233,7 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
         texts = {}
         for name, item in arrays.items():
             if _last(name) in _VECTORS and name != chosen:
-                _check_size(where, name, item.size * 64, max_bytes)
+                check_size(f"{where}, array {quote_short(name)},", item.size * 64, max_bytes)
                 texts[_last(name)] = source.vector(item)
         values = values.T if is_matlab else values  # MATLAB stores columns first
         near = [scale.name for scale in arrays[chosen].dims[0].values()]  # of netCDF
@@ -295,7 +282,7 @@ class _Hdf5:
             raise ProximityError(f"{self.where}: the array {quote_short(item.name)} is stored in another file.")
         size = item.size * max(item.dtype.itemsize, 8)
         if size > self.max_bytes:  # the name of a cell of MATLAB is known only after a search of the whole file
-            _check_size(self.where, item.name, size, self.max_bytes)
+            check_size(f"{self.where}, array {quote_short(item.name)},", size, self.max_bytes)
         return np.asarray(item[()])
 
     def member(self, group: Any, name: str) -> Any:
@@ -553,7 +540,7 @@ def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[
     where = short_path(path)
     with parse_errors(where, "Excel file"):
         with zipfile.ZipFile(path) as archive:
-            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), max_bytes)
+            check_size(where, sum(info.file_size for info in archive.infolist()), max_bytes)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
             names = list(book.sheetnames)

@@ -20,7 +20,7 @@ from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs, is_pair_list
 from similis.io._pairs import HITS_ENDINGS, read_pair_list, write_pairs
 from similis.io._parquet import first_rows, read_parquet, write_parquet
-from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_phylip
+from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
 from similis.io._proximity import Proximity, quote_short
 from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr
@@ -61,20 +61,6 @@ class Format:
     holds_sparse: bool = False
 
 
-def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
-    if P.kind == "similarity":
-        raise ProximityError("A scikit-bio matrix holds dissimilarities. Got similarities; convert them first.")
-    if not P.square or len(P.shape) != 2:
-        raise ProximityError(f"A scikit-bio matrix is square. Got shape {P.shape}.")
-    ids = P.ids or tuple(map(str, range(P.n)))
-    bad = next((name for name in ids if "\t" in name or name.strip() != name or '"' in name), None)
-    if bad is not None:
-        raise ProximityError(f"An id in a scikit-bio matrix must not hold tabs or quotation marks. Got {bad!r}.")
-    file.write(("\t".join(["", *ids]) + "\n").encode())
-    for name, row in zip(ids, P.to_dense()):
-        file.write(("\t".join([name, *map(repr, row.tolist())]) + "\n").encode())
-
-
 _BUILT_IN = (
     Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
     Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
@@ -95,7 +81,7 @@ _BUILT_IN = (
     Format(
         "triangle", "matrix of EMBOSS, MEGA, Clustal", (".distmat", ".meg", ".pim"), read_named_triangle, None, True
     ),
-    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, _write_lsmat, True, kind="dissimilarity"),
+    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, write_lsmat, True, kind="dissimilarity"),
     Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
     Format("hdf5", "HDF5 file", (".h5", ".hdf5"), read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
     Format("h5ad", "AnnData file", (".h5ad",), read_hdf5, write_h5ad, holds_sparse=True),
@@ -237,8 +223,7 @@ def _reject_binary(path: Path) -> None:
 
 
 def _format_of_contents(path: Path) -> Format:
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or directory", str(path))
+    path.stat()  # raises an error if there is no such file
     if path.is_dir():
         raise ProximityError(
             f"{short_path(path)} is a folder; name a file, or a zarr store, the name of which ends in .zarr."

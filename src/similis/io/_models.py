@@ -26,6 +26,7 @@ from similis._utils.messages import warn_user
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
+from similis.io._kind import KINDS
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
 from similis.io._verify import verify_model
@@ -444,19 +445,19 @@ def _card_of(record: Any) -> ModelCard:
     absent = dict.fromkeys(("needed", "types", "matrices", "calibration", "novelty"))  # from cards of 1.0
     record = {"settings": {}, **absent, **record}
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
-    if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
-        raise ValueError("reads or kind")
-    if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
-        raise ValueError("ids")
     needed = [] if card.needed is None else card.needed
-    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
-        raise ValueError("needed")
-    if card.matrices is not None and not set(card.matrices.values()) <= {"similarity", "dissimilarity"}:
-        raise ValueError("matrices")
-    if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
-        raise ValueError("types")
-    if card.novelty is not None and not all(type(score) is float for score in card.novelty["scores"]):
-        raise ValueError("novelty")
+    is_valid = (
+        card.reads in ("proximities", "objects")
+        and card.kind in KINDS
+        and (card.ids is None or len(card.ids) == len(set(card.ids)) == card.n)
+        and all(type(j) is int and 0 <= j < card.n for j in needed)
+        and len(set(needed)) == len(needed)
+        and (card.matrices is None or set(card.matrices.values()) <= {*KINDS})
+        and (card.types is None or set(card.types.values()) <= {"number", "text", "category"})
+        and (card.novelty is None or all(type(score) is float for score in card.novelty["scores"]))
+    )
+    if not is_valid:
+        raise ValueError("damaged")
     return card
 
 

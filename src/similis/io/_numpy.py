@@ -69,15 +69,21 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
         ids, column_ids = (parts[name].tolist() if name in parts else None for name in ("ids", "column_ids"))
-    kind: Any = kind_of_array(key)
-    about: dict[str, Any] = {"reason": f"by the name of the array, {quote_short(key)}"} if kind else {}
+    parts[key], kind, about = named_array(where, key, parts[key], options.square and not is_sparse)
     if "kind" in parts:
         kind, about = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None, {}
-    if options.square and not is_sparse and is_condensed(parts[key].shape):
-        parts[key], kind = square_of_condensed(parts[key].ravel(), where), kind or "dissimilarity"
     if is_sparse:
         parts[key], about = _sparse_part(parts, options.kind or kind, options, where)
     return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids, about)
+
+
+def named_array(where: str, name: str, values: Any, square: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Values, the kind that the name stands for, and why; a condensed vector becomes a matrix if `square`."""
+    kind = kind_of_array(name)
+    about = {"reason": f"by the name of the array, {quote_short(name)}"} if kind else {}
+    if square and is_condensed(values.shape):
+        return square_of_condensed(values.ravel(), where), kind or "dissimilarity", about
+    return values, kind, about
 
 
 def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions, where: str) -> tuple[Any, Any]:
@@ -247,15 +253,21 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, ma
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
-    if info.compress_type != zipfile.ZIP_STORED and size > max_bytes:
-        raise ProximityError(
-            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
-        )
+    if info.compress_type != zipfile.ZIP_STORED:
+        check_size(where, size, max_bytes)
     with archive.open(info) as file:
         array = _data(file, read_header(file, where, size))
         if file.read(1):
             raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
     return array
+
+
+def check_size(where: str, size: int, max_bytes: int) -> None:
+    """Raise if something unpacks to more than `max_bytes`."""
+    if size > max_bytes:
+        raise ProximityError(
+            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
+        )
 
 
 def read_header(

@@ -40,6 +40,7 @@ _DISSIMILARITIES = set(
     "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
     "hamming levenshtein".split()
 )
+Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, values
 HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
 
@@ -175,8 +176,9 @@ class _Collected:
         known = ~np.isnan(values)
         self.n_lines += len(values)
         self.n_missing += int(np.count_nonzero(~known))
-        for part, new in zip(self.parts, (rows, columns, values)):
-            part.append(new if known.all() else new[known])
+        lines: list[NDArray[Any]] = [rows, columns, values]
+        for part, new in zip(self.parts, lines if known.all() else [line[known] for line in lines]):
+            part.append(new)
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
         """Aggregate the lines and fill in what they do not contain."""
@@ -196,31 +198,31 @@ class _Collected:
         kind, reason = self._kind(given, rows == columns, values)
         aggregate = self.options.aggregate or ("min" if kind == "dissimilarity" else "max")
         n_listed, order = len(rows), _kernels.order_pairs(rows, columns, *shape)
-        rows, columns, values = rows[order], columns[order], values[order]
-        del order
-        rows, columns, values, n_conflicts = _aggregate(rows, columns, values, aggregate)
+        entries = rows[order], columns[order], values[order]
+        del order, rows, columns, values
+        entries, n_conflicts = _aggregate(entries, aggregate)
         about: dict[str, Any] = {
             "format": self.form,
             "lines": self.n_lines,
             "score": self.score,
             "kind": kind,
             "reason": reason,
-            "pairs": len(rows),
-            "duplicates": n_listed - len(rows),
+            "pairs": len(entries[0]),
+            "duplicates": n_listed - len(entries[0]),
             "conflicts": n_conflicts,
             "missing": self.n_missing,
             "aggregate": aggregate,
         }
         if self.square:
-            rows, columns, values, about["direction"] = _directions(rows, columns, values, shape[0], directed)
-            about["pairs"] = int(np.count_nonzero(rows != columns))
-        fill, about["absent"] = self._absent(kind, values)
+            entries, about["direction"] = _directions(entries, shape[0], directed)
+            about["pairs"] = int(np.count_nonzero(entries[0] != entries[1]))
+        fill, about["absent"] = self._absent(kind, entries[2])
         if self.square:
-            rows, columns, values, about["diagonal"] = complete_diagonal(rows, columns, values, shape[0], kind)
+            entries, about["diagonal"] = complete_diagonal(entries, shape[0], kind)
         else:
             about["fill"] = fill  # also of columns that a model needs and no line names
-        matrix = sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
-        del rows, columns, values
+        matrix = sp.coo_array((entries[2], entries[:2]), shape=shape).tocsr()
+        del entries
         dense = absent_entries(matrix, fill, kind, as_sparse, self.where, max_bytes)
         n_possible = shape[0] * (shape[0] - 1) if self.square else shape[0] * shape[1]
         about |= {"objects": shape[0], "possible": n_possible, "sparse": sp.issparse(dense)}
@@ -333,14 +335,14 @@ def sparse_values(
 
     An absent entry is zero in a similarity, also if only the diagonal shows that it is one, else missing by default.
     """
-    entries = matrix.tocoo()
-    rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
+    stored = matrix.tocoo()
+    rows, columns = (np.asarray(x, dtype=np.int64) for x in stored.coords)
     n, about = matrix.shape[0], {"pairs": int(np.count_nonzero(rows != columns))}
-    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(entries.data == 0))}
-    rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, n, kind)
+    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(stored.data == 0))}
+    entries, diagonal = complete_diagonal((rows, columns, stored.data), n, kind)
     given, absent = absent, absent if absent is not None else "zero" if kind == "similarity" else "missing"
     fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
-    matrix = sp.coo_array((data, (rows, columns)), shape=matrix.shape).tocsr()
+    matrix = sp.coo_array((entries[2], entries[:2]), shape=matrix.shape).tocsr()
     values = absent_entries(matrix, fill, kind, None, where, max_bytes)
     if given is None and kind is None and kind_evidence(values) == "similarity":
         absent, values = "zero", np.nan_to_num(values, copy=False)
@@ -392,13 +394,12 @@ def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int32]]:
     return [names[k] for k in order], place
 
 
-def _aggregate(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], how: str
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+def _aggregate(entries: Entries, how: str) -> tuple[Entries, int]:
     """One value per pair of a sorted list; also the number of pairs with different values."""
+    rows, columns, values = entries
     is_new = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if is_new.all():
-        return rows, columns, values, 0
+        return entries, 0
     starts = np.flatnonzero(np.r_[True, is_new])
     differ = np.r_[False, (values[1:] != values[:-1]) & ~is_new]
     n_conflicts = int(np.count_nonzero(np.logical_or.reduceat(differ, starts)))
@@ -406,39 +407,38 @@ def _aggregate(
     result = combine.reduceat(values, starts)
     if how == "mean":
         result /= np.diff(np.r_[starts, len(rows)])
-    return rows[starts], columns[starts], result, n_conflicts
+    return (rows[starts], columns[starts], result), n_conflicts
 
 
-def _directions(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, directed: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], str]:
+def _directions(entries: Entries, n: int, directed: bool) -> tuple[Entries, str]:
     """Fill in reverse directions if no pair has two different values; also a sentence about the directions."""
+    rows, columns, values = entries
     place = _kernels.reverse_places(rows, columns, n)
     n_different = int(np.count_nonzero((values != values[place]) & (place >= 0))) // 2
     one_way = place < 0
     n_one = int(np.count_nonzero(one_way))
     if not n_one:
-        return rows, columns, values, f"{n_different} pairs differ by direction" if n_different else "symmetric"
+        return entries, f"{n_different} pairs differ by direction" if n_different else "symmetric"
     if directed or n_different:
         text = f"directed: {n_different} pairs differ by direction and {n_one} are listed in one direction only"
-        return rows, columns, values, text
-    return (
-        np.r_[rows, columns[one_way]],
-        np.r_[columns, rows[one_way]],
-        np.r_[values, values[one_way]],
-        f"{n_one} pairs are listed once and read in both directions",
-    )
+        return entries, text
+    reverse = columns[one_way], rows[one_way], values[one_way]
+    return _joined(entries, reverse), f"{n_one} pairs are listed once and read in both directions"
 
 
-def complete_diagonal(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, kind: Kind | None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], str]:
+def _joined(entries: Entries, more: Entries) -> Entries:
+    rows, columns, values = map(np.concatenate, zip(entries, more))
+    return rows, columns, values
+
+
+def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entries, str]:
     """Add the diagonal entries that the list does not contain; also a sentence about them."""
+    rows, columns, values = entries
     has_own = np.zeros(n, dtype=bool)
     has_own[rows[rows == columns]] = True
     without = np.flatnonzero(~has_own)
     if not len(without) or kind is None or not len(values):
-        return rows, columns, values, ""
+        return entries, ""
     if kind == "dissimilarity":
         own, text = np.zeros(len(without)), "0"
     elif has_own.any():
@@ -449,12 +449,8 @@ def complete_diagonal(
     else:
         top = 1.0 if values.min() >= 0 and values.max() <= 1 else float(values.max())
         own, text = np.full(len(without), top), f"{top:g}"
-    return (
-        np.r_[rows, without],
-        np.r_[columns, without],
-        np.r_[values, own],
-        f"{len(without)} objects have no line with themselves: their value with themselves is {text}",
-    )
+    text = f"{len(without)} objects have no line with themselves: their value with themselves is {text}"
+    return _joined(entries, (without, without, own)), text
 
 
 def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
-from similis.io._numpy import card, parts_of_card
+from similis.io._numpy import card, check_size, parts_of_card
 from similis.io._options import ReadOptions
 from similis.io._proximity import LABEL_HEADERS, Proximity, proximity_in_file, quote_short
 
@@ -122,9 +122,6 @@ def _open_table(path: Path, max_bytes: int | None) -> Iterator[tuple[Any, Any, A
         about = parquet.metadata
         declared = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         needed = max(declared, 8 * about.num_rows * about.num_columns)
-        if max_bytes is not None and needed > max(max_bytes, 2 * os.path.getsize(path)):
-            raise ProximityError(
-                f"{short_path(path)} unpacks to {needed} bytes, more than max_bytes={max_bytes}; raise it if you trust "
-                "it."
-            )
+        if max_bytes is not None and needed > 2 * os.path.getsize(path):
+            check_size(short_path(path), needed, max_bytes)
         yield parquet.schema_arrow, lambda n: parquet.iter_batches(batch_size=n), parquet.read

@@ -340,7 +340,10 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
     if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
         i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
         raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
-    array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
+    if isinstance(labels, str) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
+        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(labels)}.")
+    # NumPy would turn 1 into "1" in a list that also holds text.
+    array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(list(labels), dtype=object)
     if array.ndim != 1:
         raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
     if len(array) != n:
@@ -375,18 +378,6 @@ def quote_short(value: Any, width: int = 40) -> str:
     """Repr of a value for a message, shortened to `width` characters."""
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
-
-
-def _object_array(entries: Any) -> NDArray[Any]:
-    """Convert to a vector without changing types: NumPy turns 1 into "1" in a list that also holds text."""
-    if hasattr(entries, "__array__"):
-        return np.asarray(entries)
-    if isinstance(entries, str) or not isinstance(entries, Iterable):
-        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(entries)}.")
-    entries = list(entries)
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
 
 
 def _unless_default(names: list[Any]) -> list[Any] | None:

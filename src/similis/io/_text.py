@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -172,7 +172,9 @@ def _numbers_of_rows(
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
     if triangle:
-        return proximity_in_file(where, _square_of_triangle(triangle), kind=kind)
+        if len({row[-1] for row in triangle}) > 1:  # no diagonal, the numbers of which would be the same
+            triangle.insert(0, np.empty(0))
+        return proximity_in_file(where, matrix_of_triangle(triangle), kind=kind)
     values = numbers.to_matrix()
     if bare:
         return _bare_table(where, header, lines[0], values, kind, options)
@@ -211,13 +213,23 @@ def _check_columns(header: list[str], cells: list[str], where: str, line: int) -
         parse_number(cells[j], _cell(where, line, j), f", or set label_column={name} if the column holds the labels")
 
 
-def _square_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Symmetric matrix of the rows of a lower triangle; its diagonal is there if the last numbers are all the same."""
-    own = {row[-1] for row in rows}
-    skip = int(len(own) > 1)
-    values = np.zeros((len(rows) + skip,) * 2)
-    for i, row in enumerate(rows):
-        values[i + skip, : i + 1] = values[: i + 1, i + skip] = row
+def row_spans(counts: list[int]) -> list[slice] | None:
+    """Columns of the rows of a square matrix or of a triangle, with or without diagonal, by the numbers of cells."""
+    n = len(counts)
+    lower, upper = [slice(0, i) for i in range(n + 1)], [slice(i, n) for i in range(n + 1)]
+    layouts = ([slice(0, n)] * n, lower[1:], lower[:-1], upper[:-1], upper[1:])
+    return next((spans for spans in layouts if counts == [span.stop - span.start for span in spans]), None)
+
+
+def matrix_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Matrix of all its rows, or symmetric matrix of the rows of a triangle."""
+    spans = row_spans(list(map(len, rows)))
+    assert spans is not None
+    values = np.zeros((len(rows), len(rows)))
+    for i, (row, span) in enumerate(zip(rows, spans)):
+        values[i, span] = row
+        if spans[0] != spans[-1]:
+            values[span, i] = row
     return values
 
 
@@ -261,7 +273,7 @@ def _bare_table(
             return proximity_in_file(where, values[1:], kind=kind)
         if has_header:
             warn_user(f"{where}: line {line} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
-    names = {"ids" if square else "column_ids": header if has_header else None}
+    names: dict[str, Any] = {"ids" if square else "column_ids": header if has_header else None}
     return proximity_in_file(where, values[int(has_header) :], kind=kind, **names)
 
 
@@ -381,33 +393,18 @@ def open_utf8(path: Path, max_bytes: int) -> Iterator[Any]:
 def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
     """Open a file, unpacked if its contents are compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact)."""
     where = short_path(path)
-    with ExitStack() as files:
-        raw: Any = files.enter_context(open(path, "rb"))
+    with open(path, "rb") as raw:
         start = raw.read(6)
         raw.seek(0)
-        unpacked: Any = None
-        damaged = _DAMAGED
         try:
-            if start.startswith(b"\x1f\x8b"):
-                unpacked = gzip.GzipFile(fileobj=raw)
-            elif start.startswith(b"BZh"):
-                unpacked = bz2.BZ2File(raw)
-            elif start == b"\xfd7zXZ\0":
-                unpacked = lzma.LZMAFile(raw)
-            elif start.startswith(b"\x28\xb5\x2f\xfd"):
-                zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
-                damaged = (*damaged, zstandard.ZstdError)
-                unpacked = _Zstandard(zstandard, raw)
-            elif start.startswith(b"PK\x03\x04"):
-                unpacked = files.enter_context(_open_member(files.enter_context(zipfile.ZipFile(raw)), where))
-            yield raw if unpacked is None else io.BufferedReader(_Limited(unpacked, max_bytes, where))
-        except Exception as error:
-            if not isinstance(error, damaged) or not start.startswith(PACKED):
+            unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
+            yield raw if unpack is None else io.BufferedReader(_Limited(unpack(raw, where), max_bytes, where))
+        except _DAMAGED:
+            if not start.startswith(PACKED):
                 raise
             raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
 
 
-PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 _DAMAGED: tuple[type[Exception], ...] = (
     EOFError,
     zlib.error,
@@ -419,8 +416,9 @@ _DAMAGED: tuple[type[Exception], ...] = (
 )
 
 
-def _open_member(archive: zipfile.ZipFile, where: str) -> IO[bytes]:
+def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
     """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
+    archive = zipfile.ZipFile(raw)
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
     found = [name for name in names if name.partition("/")[2] == "data/distance-matrix.tsv"] or names
@@ -522,8 +520,9 @@ def sniff_delimiter(head: str, blanks: bool = False) -> str:
 class _Zstandard:
     """Reader of zstandard data that raises at a truncated end, which the library's own stream reader does not."""
 
-    def __init__(self, zstandard: Any, raw: IO[bytes]) -> None:
-        self.make = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
+    def __init__(self, raw: IO[bytes], where: str) -> None:
+        zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
+        self.error, self.make = zstandard.ZstdError, zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
         self.raw, self.frame, self.ready = raw, self.make(), b""
 
     def read(self, size: int) -> bytes:
@@ -537,7 +536,10 @@ class _Zstandard:
                 return b""
             if self.frame.eof:
                 self.frame = self.make()
-            self.ready = self.frame.decompress(packed)
+            try:
+                self.ready = self.frame.decompress(packed)
+            except self.error as error:
+                raise EOFError from error
         data, self.ready = self.ready[:size], self.ready[size:]
         return data
 
@@ -560,3 +562,13 @@ class _Limited(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
+
+
+_UNPACKERS: dict[bytes, Callable[[Any, str], Any]] = {  # by the first bytes of a file
+    b"\x1f\x8b": lambda raw, where: gzip.GzipFile(fileobj=raw),
+    b"BZh": lambda raw, where: bz2.BZ2File(raw),
+    b"\xfd7zXZ\0": lambda raw, where: lzma.LZMAFile(raw),
+    b"\x28\xb5\x2f\xfd": _Zstandard,
+    b"PK\x03\x04": _open_member,
+}
+PACKED = tuple(_UNPACKERS)

@@ -19,11 +19,7 @@ from similis.exceptions import ProximityError
 def verify_model(model: Any) -> None:
     """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set.
 
-    Parameters
-    ----------
-    model : object
-        A model, fitted or not. Objects of similis verify themselves. Support vector machines, neighbor searches,
-        vectorizers and pipelines of scikit-learn, which does not check what it loads, are verified here.
+    Objects of similis verify themselves; scikit-learn does not check what it loads.
     """
     for part in _parts(model):
         if isinstance(part, FittedArrays):
@@ -58,11 +54,10 @@ def _parts(model: Any) -> Iterator[Any]:
 
 def _verify_pipeline(pipeline: Pipeline) -> None:
     """Steps must be pairs of a name and an estimator."""
-    steps = pipeline.steps
-    if not isinstance(steps, list) or not steps or not all(isinstance(s, tuple) and len(s) == 2 for s in steps):
-        raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
-    for name, step in steps:
-        if not isinstance(name, str) or not (step in (None, "passthrough") or hasattr(step, "fit")):
+    steps: list[Any] = pipeline.steps if isinstance(pipeline.steps, list) and pipeline.steps else [None]
+    for pair in steps:
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        if not is_pair or not (pair[1] in (None, "passthrough") or hasattr(pair[1], "fit")):
             raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
 
 

@@ -139,8 +139,6 @@ def read_zarr(path: Path, options: ReadOptions) -> Proximity:
 
 def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
     """Write to a temporary folder and rename it, so that a reader finds the old store or the new one."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     check_replaceable(path)
     with draft_folder(path) as temporary:
         array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
@@ -155,8 +153,7 @@ def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
 def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> Any:
     """Create an empty array of square chunks; NaN until values are written."""
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    check_replaceable(path)
     chunks = (min(chunk, shape[0]), min(chunk, shape[1]), *shape[2:])
     return zarr.create_array(
         os.fspath(path), shape=shape, dtype=dtype, chunks=chunks, compressors=None, fill_value=float("nan")
@@ -167,8 +164,7 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
     """Open the array of a store after checking that it holds plain numbers."""
     where = short_path(path)
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    path.stat()  # raises an error if there is no such folder
     with parse_errors(where, "zarr store"):
         try:
             array = zarr.open(os.fspath(path), mode=mode)
@@ -190,7 +186,9 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise if something other than a folder would be replaced by a zarr store."""
+    """Raise if a zarr store at `path` would have no parent folder, or replace something other than a folder."""
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     if path.exists() and not path.is_dir():
         raise ProximityError(
             f"{short_path(path)} is not a folder, and a zarr store is one; remove it, or name another."
