@@ -90,7 +90,12 @@ class BlockFile:
         if self.zarr:
             array = open_zarr(self.part, "r+")
             array[rows, columns] = block
-            _sync_chunks(array, self.part, rows, columns)
+            spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
+            files = [self.part / array.metadata.encode_chunk_key(place) for place in product(*spans)]
+            folders = {self.part, *(folder for file in files for folder in file.parents if self.part in folder.parents)}
+            for path in (*files, *(folders if os.name == "posix" else ())):
+                with suppress(FileNotFoundError):  # a chunk of NaN only has no file
+                    sync(path)
             return
         start, width = len(self._header()), np.dtype(self.dtype).itemsize
         with open(self.part, "r+b") as file:
@@ -193,16 +198,3 @@ class BlockFile:
         description = {"descr": np.dtype(self.dtype).str, "fortran_order": False, "shape": (self.n, self.n)}
         npy.write_array_header_1_0(out, description)
         return out.getvalue()
-
-
-def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
-    """Sync the chunks of a block and their folders to disk; a chunk of NaN only has no file."""
-    spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
-    files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
-    for file in files:
-        with suppress(FileNotFoundError):
-            sync(file)
-    if os.name == "posix":
-        for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
-            with suppress(FileNotFoundError):
-                sync(parent)

@@ -92,9 +92,7 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
                 check_size(f"{where}, a compressed array,", len(content) + len(unpacker.unconsumed_tail), max_bytes)
                 (kind, content), *_ = _mat_elements(content, order)
             if kind == _MATRIX:
-                name, value = _mat_matrix(content, order)
-                fields = value if isinstance(value, dict) else {"": value}
-                arrays |= {f"{name}.{field}".rstrip("."): item for field, item in fields.items()}
+                arrays |= dict(_mat_arrays(content, order))
         numeric = _possible_matrices({name: a for name, a in arrays.items() if isinstance(a, np.ndarray)})
         is_complex = {name: dtype.kind == "c" for name, (_, _, dtype) in numeric.items()}
         if is_complex.get(options.key or "") or (numeric and all(is_complex.values())):
@@ -164,46 +162,44 @@ def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
     return np.frombuffer(element[1], order + _TYPES[element[0]])
 
 
-def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
-    """Name and value of a matrix: array, list of the cells of a cell array, dict of a struct, None for others."""
+def _mat_arrays(data: bytes, order: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Name and value of a matrix or of each field of a struct: array, list of texts, None for others."""
     flags, dims, name, *parts = _mat_elements(data, order)
     form = int(_mat_numbers(flags, order)[0]) & 0xFF
     shape = tuple(_mat_numbers(dims, order).tolist())
-    text = name[1].decode("utf-8", "replace")
-    if form == _CELL and depth < 2:
-        cells = [_mat_matrix(content, order, depth + 1)[1] for kind, content in parts if kind == _MATRIX]
-        return text, [
-            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
-            for x in cells
-        ]
+    text = prefix or name[1].decode("utf-8", "replace")
+    value: Any = None
     if form in (_STRUCT, _OBJECT) and depth < 2 and shape == (1, 1):
         length, names, *held = parts[form - _STRUCT :]  # an object has the name of its class in front
         width = int(_mat_numbers(length, order)[0])
         fields = [names[1][k : k + width].rstrip(b"\0").decode() for k in range(0, len(names[1]), width)]
-        found: dict[str, Any] = {}
         for field, (_, content) in zip(fields, held):
-            value = _mat_matrix(content, order, depth + 1)[1]
-            inner = value if isinstance(value, dict) else {"": value}
-            found |= {f"{field}.{name}".rstrip("."): item for name, item in inner.items()}
-        return text, found
-    if form == _CHAR and parts:
+            yield from _mat_arrays(content, order, f"{text}.{field}", depth + 1)
+        return
+    if form == _CELL and depth < 2:
+        cells = [dict(_mat_arrays(content, order, "", depth + 1)).get("") for kind, content in parts if kind == _MATRIX]
+        value = [
+            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
+            for x in cells
+        ]
+    elif form == _CHAR and parts:
         kind, content = parts[0]
         letters = list(
             content.decode("utf-8", "replace") if kind in (1, 16) else map(chr, _mat_numbers(parts[0], order))
         )
+        value = ["".join(letters)]
         if len(shape) == 2 and shape[0] > 1:  # one text per row, stored by columns
-            return text, ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
-        return text, ["".join(letters)]
-    if form == _SPARSE and len(parts) >= 3:
+            value = ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
+    elif form == _SPARSE and len(parts) >= 3:
         rows, starts, values = (_mat_numbers(part, order) for part in parts[:3])
         matrix = sp.csc_array((values.astype(np.float64), rows[: len(values)], starts), shape=shape)
         matrix.check_format(full_check=True)
         check_size(f"the array {quote_short(text)}", 8 * int(np.prod(shape, dtype=object)), 2**31)
-        return text, matrix.toarray()
-    if form in _NUMBERS and parts:
+        value = matrix.toarray()
+    elif form in _NUMBERS and parts:
         values, *imaginary = (_mat_numbers(part, order).astype(np.float64) for part in parts[:2])
-        return text, (values + 1j * imaginary[0] if imaginary else values).reshape(shape, order="F")
-    return text, None
+        value = (values + 1j * imaginary[0] if imaginary else values).reshape(shape, order="F")
+    yield text, value
 
 
 def read_hdf5(path: Path, options: ReadOptions) -> Proximity:

@@ -157,7 +157,15 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
 def _name_of_text(path: Path, name: str, options: ReadOptions) -> str:
     """Name of the format of a text file by its first lines, or the given one."""
     _reject_binary(path)
-    lines = _first_lines(path, options.max_bytes)
+    lines: list[str] = []  # the first complete ones, up to 60 or about a million characters
+    size = 0
+    with open_text(path, options.max_bytes) as text:
+        while len(lines) < 60 and size < 2**20:
+            line = text.readline(2**20 - size + 1)
+            if not line or len(line) > 2**20 - size:
+                break
+            size += len(line)
+            lines.append(line.rstrip("\r\n"))
     head = "\n".join(lines).strip()
     for pattern, what in _OTHER_TEXT.items():
         if re.match(pattern, head, re.I | re.M):
@@ -250,17 +258,3 @@ def unknown_ending(path: Path) -> ProximityError:
         f"{short_path(path)} must end in {', '.join(endings)}, which names its format; text also in "
         f"{', '.join(TEXT_PACKERS)}."
     )
-
-
-def _first_lines(path: Path, max_bytes: int) -> list[str]:
-    """First complete lines of a text file, up to 60 or about a million characters."""
-    lines: list[str] = []
-    size = 0
-    with open_text(path, max_bytes) as text:
-        while len(lines) < 60 and size < 2**20:
-            line = text.readline(2**20 - size + 1)
-            if not line or (len(line) > 2**20 - size):
-                break
-            size += len(line)
-            lines.append(line.rstrip("\r\n"))
-    return lines

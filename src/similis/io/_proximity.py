@@ -166,25 +166,19 @@ def as_proximity(
     """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
     if not isinstance(data, Proximity):
         check_label_order(data, labels)
-        rows, columns = frame_ids(data)
+        rows = columns = None
+        if getattr(data, "columns", None) is not None and len(getattr(data, "shape", ())) == 2:  # of pandas or polars
+            index = getattr(data, "index", None)
+            rows = None if index is None or callable(index) else _unless_default(list(index))
+            columns = _unless_default(list(data.columns))
+            if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
+                rows, columns = rows or columns, columns or rows
         data = Proximity(data, ids=rows, column_ids=columns)  # type: ignore[arg-type]
     given = {"ids": ids, "kind": kind, "labels": labels, "column_ids": column_ids}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if ids is not None and column_ids is None and data.square:
         changes["column_ids"] = None
     return replace(data, **changes) if changes else data
-
-
-def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
-    """Row and column ids of a pandas or polars frame; the default index 0, 1, 2, ... counts as none."""
-    columns, index = getattr(data, "columns", None), getattr(data, "index", None)
-    if columns is None or len(getattr(data, "shape", ())) != 2:
-        return None, None
-    rows = None if index is None or callable(index) else _unless_default(list(index))
-    names = _unless_default(list(columns))
-    if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
-        return rows or names, names or rows
-    return rows, names
 
 
 def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
@@ -263,22 +257,26 @@ def as_values(values: Any) -> NDArray[Any]:
     if is_stored(values):
         return values
     check_frame_order(values)
-    if sparse.issparse(values):
-        return _as_csr(values)
-    values = fill_masked(values)
-    if not isinstance(values, np.ndarray):
+    values, is_sparse = fill_masked(values), sparse.issparse(values)
+    if not isinstance(values, np.ndarray) and not is_sparse:
         try:
             values = np.asarray(values)
         except ValueError:
             raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
-    if values.ndim not in (2, 3) or 0 in values.shape:
+    if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
         raise ProximityError(
             f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
         )
-    if values.dtype == object:
+    if values.dtype == object and not is_sparse:
         values = _from_objects(values)
     if values.dtype.kind not in "fiub":
         raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
+    if is_sparse:
+        is_float = values.dtype in (np.float32, np.float64)
+        values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
+        values.sum_duplicates()
+        reject_infinite(values.data[None, :], "the stored entries")
+        return values
     if isinstance(values, np.memmap):
         return values  # stays on disk: converted and validated block by block where it is used
     values = values if hasattr(values, "names") else np.asarray(values)  # a stack keeps the names of its matrices
@@ -286,18 +284,6 @@ def as_values(values: Any) -> NDArray[Any]:
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     reject_infinite(values)
-    return values
-
-
-def _as_csr(values: Any) -> Any:
-    """Validate a sparse matrix; repeated entries are added."""
-    if values.ndim != 2 or 0 in values.shape:
-        raise ProximityError(f"values must be a matrix with rows and columns. Got shape {values.shape}.")
-    if values.dtype.kind not in "fiub":
-        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
-    values = sparse.csr_array(values, dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
-    values.sum_duplicates()
-    reject_infinite(values.data[None, :], "the stored entries")
     return values
 
 
@@ -381,6 +367,7 @@ def quote_short(value: Any, width: int = 40) -> str:
 
 
 def _unless_default(names: list[Any]) -> list[Any] | None:
+    """Ids of a frame, None if they are 0, 1, 2, ..."""
     return None if names == list(range(len(names))) else names
 
 
