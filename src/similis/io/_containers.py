@@ -618,42 +618,40 @@ def read_graphml(path: Path, options: ReadOptions) -> Proximity:
     """Read the weighted edges of a GraphML file; the nodes are the objects, a node attribute may be the label."""
     where = short_path(path)
     names: dict[tuple[str, str], str] = {}  # attribute by the kind of its owner and its id
-    nodes: list[str] = []
-    node_data: dict[str, dict[str, str]] = {}
+    nodes: dict[str, dict[str, str]] = {}
     edges: list[tuple[str, str, dict[str, str]]] = []
-    state: dict[str, Any] = {"owner": None, "key": None, "text": [], "directed": False}
+    is_directed, owner, data, key, text = False, "", dict[str, str](), "", list[str]()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition(" ")[2].rpartition(":")[2]
+        nonlocal is_directed, owner, data, key
+        tag = tag.rpartition(":")[2]
         if tag == "key":
             names[attributes.get("for", "all"), attributes["id"]] = attributes.get("attr.name", attributes["id"])
         elif tag == "graph":
-            state["directed"] = attributes.get("edgedefault") == "directed"
+            is_directed = attributes.get("edgedefault") == "directed"
         elif tag == "node":
-            nodes.append(attributes["id"])
-            state["owner"] = "node", node_data.setdefault(attributes["id"], {})
+            owner, data = tag, nodes.setdefault(attributes["id"], {})
         elif tag == "edge":
-            edges.append((attributes["source"], attributes["target"], {}))
-            state["owner"] = "edge", edges[-1][2]
+            owner, data = tag, {}
+            edges.append((attributes["source"], attributes["target"], data))
         elif tag == "data":
-            state["key"], state["text"] = attributes["key"], []
+            key = attributes["key"]
+            text.clear()
 
     def end(tag: str) -> None:
-        tag = tag.rpartition(" ")[2].rpartition(":")[2]
-        if tag == "data" and state["owner"] is not None:
-            owner, data = state["owner"]
-            key = state["key"]
-            name = names.get((owner, key), names.get(("all", key), key))
-            data[name] = "".join(state["text"]).strip()
+        nonlocal owner
+        tag = tag.rpartition(":")[2]
+        if tag == "data" and owner:
+            data[names.get((owner, key), names.get(("all", key), key))] = "".join(text).strip()
         elif tag in ("node", "edge"):
-            state["owner"] = None
+            owner = ""
 
     def reject(*_: Any) -> None:
         raise ProximityError(f"{where} has a document type declaration, which is not read; remove it.")
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = lambda text: state["text"].append(text)
+    parser.CharacterDataHandler = text.append
     parser.StartDoctypeDeclHandler = reject
     with parse_errors(where, "GraphML file"), open_unpacked(path, options.max_bytes) as file:
         try:
@@ -667,10 +665,10 @@ def read_graphml(path: Path, options: ReadOptions) -> Proximity:
         raise ProximityError(f"{where} has no edges with a value.")
     rows = [["source", "target", *attributes]]
     rows += [[a, b, *(data.get(name, "") for name in attributes)] for a, b, data in edges]
-    options = replace(options, directed=options.directed or state["directed"])
+    options = replace(options, directed=options.directed or is_directed)
     P = pairs_of_rows(where, rows, "GraphML edges", options, objects=nodes)
     for name in _LABELS:
-        labels = [node_data.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]
+        labels = [nodes.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]
         if None not in labels and len(set(labels)) < P.n:
             return proximity_in_file(where, P.values, P.ids, P.kind, labels, None, P.about)
     return P

@@ -27,7 +27,6 @@ from similis.io._kind import decide_kind, kind_in_words
 from similis.io._options import PairOptions, ReadOptions
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
 from similis.io._proximity import Proximity, proximity_in_file
-from similis.io._text import quote
 
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
@@ -453,7 +452,7 @@ def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entr
     return _joined(entries, (without, without, own)), text
 
 
-def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None:
+def write_pairs(file: IO[bytes], P: Proximity) -> None:
     """Write an edge list with a header: one line per entry that is not missing, also those of the diagonal.
 
     A symmetric matrix has one line per pair.
@@ -463,9 +462,7 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
     values: Any = P.values
     left = P.ids or tuple(map(str, range(P.shape[0])))
     right = P.columns or tuple(map(str, range(P.shape[1])))
-    spell = quote if delimiter == "," else str
-    left, right = tuple(map(spell, left)), tuple(map(spell, right))
-    file.write(delimiter.join(("source", "target", P.kind or "value")).encode() + b"\n")
+    file.write(f"source\ttarget\t{P.kind or 'value'}\n".encode())
     if sp.issparse(values):
         symmetric = P.square and abs(values - values.T).nnz == 0
     else:
@@ -478,7 +475,7 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
             columns = np.flatnonzero(~np.isnan(values[i]))
             row = np.asarray(values[i])[columns]
         lines = [
-            f"{left[i]}{delimiter}{right[j]}{delimiter}{value!r}\n"
+            f"{left[i]}\t{right[j]}\t{value!r}\n"
             for j, value in zip(columns.tolist(), row.tolist())
             if j >= i or not symmetric
         ]

@@ -196,10 +196,10 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
         return values  # a file that stays on disk is read whole only where one end alone is empty
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
+    missing = np.isnan(A)
     halves = {"upper": (np.triu, 1), "lower": (np.tril, -1)}
     counts = {
-        side: (np.count_nonzero(np.isnan(half(A, k))), np.count_nonzero(half(A, k)))
-        for side, (half, k) in halves.items()
+        side: (np.count_nonzero(half(missing, k)), np.count_nonzero(half(A, k))) for side, (half, k) in halves.items()
     }
     for empty, full in (("upper", "lower"), ("lower", "upper")):
         (n_missing, n_filled), (n_missing_there, n_filled_there) = counts[empty], counts[full]

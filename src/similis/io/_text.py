@@ -280,6 +280,8 @@ def _bare_table(
 def _is_row_with_id(cells: list[str]) -> bool:
     """Tell whether the first line is an id with its numbers, rather than the ids of the columns."""
     id_, *rest = (cell.strip() for cell in cells)
+    if any(map(str.isspace, cells[1:])):  # an id: an empty cell would be missing
+        return False
     if not id_ or is_number(id_) or kind_in_words(id_) or not rest or not all(map(is_number, rest)):
         return False
     return len(set(rest)) < len(rest) or not all(cell.isdecimal() for cell in rest)

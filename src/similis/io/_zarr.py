@@ -137,15 +137,15 @@ def read_zarr(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(where, values, **about)
 
 
-def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
+def write_zarr(path: Path, P: Proximity) -> None:
     """Write to a temporary folder and rename it, so that a reader finds the old store or the new one."""
     check_replaceable(path)
     with draft_folder(path) as temporary:
-        array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
-        for first in range(0, P.shape[0], chunk):
-            rows = P.values[first : first + chunk]
+        array = create_zarr(temporary, P.shape, P.values.dtype, CHUNK)
+        for first in range(0, P.shape[0], CHUNK):
+            rows = P.values[first : first + CHUNK]
             reject_infinite(rows, f"values from row {first} on")
-            array[first : first + chunk] = rows
+            array[first : first + CHUNK] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)
 
