@@ -654,6 +654,28 @@ def test_r_integers_and_data_frames(tmp_path):
     np.testing.assert_array_equal(P.values, [[0, 0.5, 2], [0.5, 0, np.nan], [2, np.nan, 0]])
 
 
+def test_r_lists_and_workspaces(tmp_path):
+    pytest.importorskip("rdata")
+    head, matrix = R_INTEGERS[: len("A 3 262658 197888 5 UTF-8 ")], R_INTEGERS[len("A 3 262658 197888 5 UTF-8 ") :]
+    one, other = f"1026 1 262153 1 m {matrix} ", f"1026 1 262153 1 k {matrix} "
+    contents = {
+        "list.rds": f"{head}531 1 {matrix} 1026 1 262153 5 names 16 1 262153 1 m 254",
+        "one.rda": f"RDA3 {head}{one}254",
+        "two.rda": f"RDA3 {head}{one}{other}254",
+        "vector.rds": f"{head}14 2 0 1",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text("\n".join(content.split()) + "\n")
+    for name, key in (("list.rds", None), ("one.rda", None), ("two.rda", "k")):
+        P = quietly(tmp_path / name, key=key, directed=True)
+        np.testing.assert_array_equal(P.values, [[0, np.nan], [2, 0]])
+        assert P.ids == ("a", "b")
+    with pytest.raises(ProximityError, match=r"two\.rda must hold one matrix or dist object\. Got m, k; say which"):
+        quietly(tmp_path / "two.rda")
+    with pytest.raises(ProximityError, match=r"vector\.rds must hold a matrix of numbers or a dist object"):
+        quietly(tmp_path / "vector.rds")
+
+
 @pytest.mark.parametrize("word", ["?", "-", "--", ".", "<NA>", "#N/A", "n/a", "None"])
 def test_spellings_of_a_missing_number(tmp_path, word):
     (tmp_path / "m.csv").write_text(f",a,b\na,0,{word}\nb,1,0\n")

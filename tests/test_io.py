@@ -112,6 +112,12 @@ def test_round_trip_of_anything(tmp_path, data, name):
         assert list(map(str, Q.labels)) == list(map(str, P.labels))
 
 
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv"])
+def test_a_single_object_with_a_blank_id(tmp_path, name):
+    write_proximity(tmp_path / name, [[0.5]], ids=["\x85"])
+    assert read_proximity(tmp_path / name).ids == ("\x85",)
+
+
 def test_another_precision_keeps_a_missing_diagonal(tmp_path):
     D = np.full((4, 4), np.nan, dtype=np.float32)
     D[0, 1:] = D[1:, 0] = 1

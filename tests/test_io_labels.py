@@ -221,3 +221,9 @@ def test_labels_in_a_column_of_the_matrix(tmp_path):
     assert (P.ids, P.labels.tolist()) == (("b", "c"), [1, 0])
     path.write_text("id,7,a,b\na,7,2,1\nb,8,1,2\n")  # numbers as labels of a column with a name of its own
     assert read_proximity(path, kind="similarity", label_column="7").labels.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize(("text", "options"), [("", {"id_column": "1"}), ("id,label\n", {"column": "label"})])
+def test_files_without_labels(tmp_path, text, options):
+    with pytest.raises(ProximityError, match=r"y\.csv (must hold one label per object|has no label for any)"):
+        aligned(tmp_path, text, **options)

@@ -1,5 +1,6 @@
 """Files of proximities are written whole or not at all, where they were asked for."""
 
+import gzip
 import json
 import os
 
@@ -83,3 +84,12 @@ def test_given_parts_replace_those_of_the_matrix(tmp_path):
     P = Proximity(np.eye(2), ids=["a", "b"], labels=[1, 2])
     write_proximity(tmp_path / "m.npz", P, ids=["c", "d"], kind="similarity", labels=["x", "y"])
     same(read_proximity(tmp_path / "m.npz"), Proximity(np.eye(2), ["c", "d"], "similarity", ["x", "y"]))
+
+
+@pytest.mark.parametrize("name", ["m.tsv", "m.tab", "m.tab.gz"])
+def test_the_ending_names_the_delimiter(tmp_path, name):
+    write_proximity(tmp_path / name, np.eye(2), ids=["a", "b"], kind="similarity")
+    data = (tmp_path / name).read_bytes()
+    text = gzip.decompress(data) if name.endswith("gz") else data
+    assert text == b'similarity\t"a"\t"b"\n"a"\t1.0\t0.0\n"b"\t0.0\t1.0\n'
+    assert read_proximity(tmp_path / name).ids == ("a", "b")

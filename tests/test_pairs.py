@@ -469,3 +469,9 @@ def test_columns_of_numbers_without_names_are_announced(write):
             warnings.simplefilter("always")
             read_pairs(write(text), **options)
         assert "the first of" not in "".join(str(w.message) for w in caught)
+
+
+def test_a_delimiter_is_one_character(tmp_path):
+    (tmp_path / "p.csv").write_text("a::b::1\n")
+    with pytest.raises(ProximityError, match=r"delimiter must be .* blank or bar\. Got '::'"):
+        read_pairs(tmp_path / "p.csv", delimiter="::")

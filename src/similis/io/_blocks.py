@@ -21,11 +21,7 @@ from numpy.typing import NDArray
 from similis._utils.files import copy_owner, is_stream, short_path, sync
 from similis.exceptions import ProximityError
 from similis.io._numpy import sidecar, write_card
-from similis.io._zarr import CHUNK, check_replaceable, create_zarr, open_zarr, remove_older, replace_folder
-
-__all__ = ["BlockFile"]
-
-_DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+from similis.io._zarr import CARD, CHUNK, check_replaceable, create_zarr, open_zarr, remove_older, replace_folder
 
 
 @dataclass(frozen=True)
@@ -39,12 +35,10 @@ class BlockFile:
     ----------
     path : Path
         The finished file, ``.npy`` or ``.zarr``.
-    n : int
-        Number of rows and columns.
+    n, tile : int
+        Number of rows and columns of the matrix, and of a block; chunks of a zarr store divide it.
     dtype : str
         Type of the values, such as ``"<f8"``.
-    tile : int
-        Rows and columns of a block; chunks of a zarr store divide it.
     """
 
     path: Path
@@ -81,7 +75,10 @@ class BlockFile:
             try:
                 file.write(header)
                 file.flush()
-                _allocate(file.fileno(), len(header) + self.n_bytes)
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, len(header) + self.n_bytes)
+                else:  # pragma: no cover
+                    os.truncate(file.fileno(), len(header) + self.n_bytes)
             except OSError as error:
                 with suppress(OSError):
                     self.part.unlink()
@@ -93,18 +90,21 @@ class BlockFile:
         if self.zarr:
             array = open_zarr(self.part, "r+")
             array[rows, columns] = block
-            _sync_chunks(array, self.part, rows, columns)
+            spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
+            files = [self.part / array.metadata.encode_chunk_key(place) for place in product(*spans)]
+            folders = {self.part, *(folder for file in files for folder in file.parents if self.part in folder.parents)}
+            for path in (*files, *(folders if os.name == "posix" else ())):
+                with suppress(FileNotFoundError):  # a chunk of NaN only has no file
+                    sync(path)
             return
         start, width = len(self._header()), np.dtype(self.dtype).itemsize
-        descriptor = os.open(self.part, os.O_WRONLY | getattr(os, "O_BINARY", 0))
-        try:
+        with open(self.part, "r+b") as file:
             for i, row in zip(range(rows.start, rows.stop), block):
-                _write_at(descriptor, row.tobytes(), start + width * (i * self.n + columns.start))
-        finally:
-            os.close(descriptor)
+                file.seek(start + width * (i * self.n + columns.start))
+                file.write(row.data)
 
     def sync(self) -> None:
-        """Sync an npy file to disk; chunks of a zarr store are synced when they are written."""
+        """Sync an npy file; chunks of a zarr store are synced when they are written."""
         if not self.zarr:
             sync(self.part)
 
@@ -118,9 +118,8 @@ class BlockFile:
         if self.zarr:
             array = open_zarr(path)
             height, width = array.chunks
-            for row in range(0, self.n, height):
-                for column in range(0, self.n, width):
-                    found.update(np.ascontiguousarray(array[row : row + height, column : column + width]).data)
+            for row, column in product(range(0, self.n, height), range(0, self.n, width)):
+                found.update(np.ascontiguousarray(array[row : row + height, column : column + width]).data)
         else:
             with open(path, "rb") as file:
                 while piece := file.read(2**22):
@@ -128,10 +127,7 @@ class BlockFile:
         return found.hexdigest()
 
     def is_damaged(self, card: dict[str, Any]) -> bool:
-        """Tell whether the values of the finished matrix differ from those that were measured.
-
-        A card of version 1.0 has no digest; then only the size is checked.
-        """
+        """Tell whether the finished matrix differs from what was measured; without a digest (1.0) only in size."""
         try:
             if "values_digest" in card:
                 return bool(self.digest(self.path) != card["values_digest"])
@@ -145,7 +141,7 @@ class BlockFile:
         """Write the card, with a digest of the values, and rename the matrix to `path`."""
         card = {**card, "values_digest": self.digest(self.part)}
         if self.zarr:
-            open_zarr(self.part, "r+").attrs["similis"] = card
+            open_zarr(self.part, "r+").attrs[CARD] = card
             for left in self.part.rglob("*.partial"):  # temporary files of zarr in a process that was killed
                 left.unlink()
             replace_folder(self.part, self.path)
@@ -159,7 +155,7 @@ class BlockFile:
     def replace_card(self, card: dict[str, Any]) -> None:
         """Write another card of the finished matrix."""
         if self.zarr:
-            open_zarr(self.path, "r+").attrs["similis"] = card
+            open_zarr(self.path, "r+").attrs[CARD] = card
         else:
             write_card(self.path, card)
 
@@ -180,20 +176,17 @@ class BlockFile:
         if not self.path.exists():
             return None
         found: Any = None
-        if not self.zarr and is_stream(self.path):
-            raise ProximityError(f"{short_path(self.path)} is not a regular file, and blocks are written in any order.")
         if self.zarr:
             check_replaceable(self.path)
+        elif is_stream(self.path):
+            raise ProximityError(f"{short_path(self.path)} is not a regular file, and blocks are written in any order.")
         with suppress(OSError, ValueError):  # damaged
-            if self.zarr:
-                found = open_zarr(self.path).attrs.get("similis")
-            else:
-                found = json.loads(sidecar(self.path).read_bytes())
+            found = open_zarr(self.path).attrs.get(CARD) if self.zarr else json.loads(sidecar(self.path).read_bytes())
         return dict(found) if isinstance(found, dict) else {}
 
     def write_error(self, error: OSError, what: str) -> OSError | ProximityError:
         """Explain an error that a full disk caused, with `what` about the state; return any other error unchanged."""
-        if error.errno not in _DISK_FULL:
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
             return error
         return ProximityError(
             f"Not enough disk space for {short_path(self.path)}: {what}. Free some, use another disk, or halve it with "
@@ -205,33 +198,3 @@ class BlockFile:
         description = {"descr": np.dtype(self.dtype).str, "fortran_order": False, "shape": (self.n, self.n)}
         npy.write_array_header_1_0(out, description)
         return out.getvalue()
-
-
-def _allocate(descriptor: int, n_bytes: int) -> None:
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(descriptor, 0, n_bytes)
-    else:  # pragma: no cover
-        os.truncate(descriptor, n_bytes)
-
-
-def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
-    """Sync the chunks of a block and their folders to disk; a chunk of NaN only has no file."""
-    spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
-    files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
-    for file in files:
-        with suppress(FileNotFoundError):
-            sync(file)
-    if os.name == "posix":
-        for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
-            with suppress(FileNotFoundError):
-                sync(parent)
-
-
-def _write_at(descriptor: int, data: bytes, place: int) -> None:
-    if hasattr(os, "pwrite"):
-        done = 0
-        while done < len(data):
-            done += os.pwrite(descriptor, data[done:], place + done)
-    else:  # pragma: no cover
-        os.lseek(descriptor, place, os.SEEK_SET)
-        os.write(descriptor, data)

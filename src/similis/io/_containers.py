@@ -1,7 +1,6 @@
-"""Files of other programs that hold several arrays: MATLAB, HDF5, AnnData, R, Excel, GraphML.
+"""Files of other programs: MATLAB, HDF5, AnnData, R, Excel, Matrix Market, GraphML.
 
-Each needs an optional library, except MATLAB files before version 7.3 and GraphML. Declared sizes are checked before an
-array is read, and nothing outside the file is followed.
+Declared sizes are checked before an array is read, and nothing outside the file is followed.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 from xml.parsers import expat
@@ -27,22 +27,19 @@ from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._kind import kind_in_words, kind_of_array
-from similis.io._numpy import choose_array
+from similis.io._numpy import check_size, choose_array, named_array
 from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
 from similis.io._proximity import (
     Proximity,
     as_ids,
-    is_condensed,
     proximity_in_file,
     quote_short,
     square_of_condensed,
     with_labels,
 )
 from similis.io._text import matrix_of_rows, open_unpacked, without_title
-
-__all__ = ["excel_rows", "read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "read_rds", "write_h5ad"]
 
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
@@ -58,25 +55,22 @@ def _last(name: str) -> str:
 
 def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: bool) -> Proximity:
     """Matrix with the ids and labels among the vectors of a file; labels that are all different are ids."""
-    kind = kind_of_array(name)
-    if square and is_condensed(values.shape):
-        values, kind = square_of_condensed(values.ravel(), where), kind or "dissimilarity"
-    reason = {"reason": f"by the name of the array, {quote_short(name)}"} if kind_of_array(name) else {}
+    values, kind, about = named_array(where, name, values, square)
     n = values.shape[0]
     found = {key.lower(): list(vector) for key, vector in texts.items() if len(vector) == n}
-    ids = next((found[key] for key in _IDS if key in found), None)
-    labels = next((found[key] for key in _LABELS if key in found), None)
+    ids, labels = (next((found[key] for key in keys if key in found), None) for keys in (_IDS, _LABELS))
     if ids is None and labels is not None and len(set(map(str, labels))) == n > 2:
         ids, labels = labels, None
-    return proximity_in_file(where, values, ids, kind, labels, about=reason)
+    return proximity_in_file(where, values, ids, kind, labels, about=about)
 
 
-def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise ProximityError(
-            f"{where}, array {quote_short(name)}, unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it "
-            "if you trust it."
-        )
+def _possible_matrices(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Shape, order and type of the arrays that are neither single numbers nor vectors of ids or labels."""
+    return {
+        name: (array.shape, False, array.dtype)
+        for name, array in arrays.items()
+        if array.size > 1 and (_last(name) not in _VECTORS or (len(array.shape) > 1 and 1 not in array.shape))
+    }
 
 
 def read_mat(path: Path, options: ReadOptions) -> Proximity:
@@ -95,24 +89,16 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
             if kind == _COMPRESSED:
                 unpacker = zlib.decompressobj()
                 content = unpacker.decompress(content, max_bytes)
-                _check_size(where, "compressed", len(content) + len(unpacker.unconsumed_tail), max_bytes)
+                check_size(f"{where}, a compressed array,", len(content) + len(unpacker.unconsumed_tail), max_bytes)
                 (kind, content), *_ = _mat_elements(content, order)
             if kind == _MATRIX:
-                name, value = _mat_matrix(content, order)
-                fields = value if isinstance(value, dict) else {"": value}
-                arrays |= {f"{name}.{field}".rstrip("."): item for field, item in fields.items()}
-        numeric = {
-            name: (value.shape, False, value.dtype)
-            for name, value in arrays.items()
-            if isinstance(value, np.ndarray)
-            and value.size > 1
-            and (_last(name) not in _VECTORS or 1 not in value.shape)
-        }
+                arrays |= dict(_mat_arrays(content, order))
+        numeric = _possible_matrices({name: a for name, a in arrays.items() if isinstance(a, np.ndarray)})
         is_complex = {name: dtype.kind == "c" for name, (_, _, dtype) in numeric.items()}
         if is_complex.get(options.key or "") or (numeric and all(is_complex.values())):
             raise ProximityError(f"{where} holds complex numbers in {', '.join(numeric)[:80]}; values must be real.")
         chosen = choose_array(numeric, options.key, where, options.square)
-        _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
+        check_size(f"{where}, array {quote_short(chosen)},", arrays[chosen].nbytes, max_bytes)
         texts = {
             _last(name): value if isinstance(value, list) else value.ravel().tolist()
             for name, value in arrays.items()
@@ -149,7 +135,7 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
             yield name, ["".join(map(chr, row.astype(int).tolist())).strip() for row in values]
         elif digits[1] == 2:  # lines (row, column, value), the last one with the shape
             i, j = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
-            _check_size(where, name, 8 * int(i[-1]) * int(j[-1]), 2**31)
+            check_size(f"{where}, array {quote_short(name)},", 8 * int(i[-1]) * int(j[-1]), 2**31)
             yield name, sp.coo_array((values[:-1, 2], (i[:-1] - 1, j[:-1] - 1)), shape=(i[-1], j[-1])).toarray()
         else:
             yield name, values
@@ -176,46 +162,44 @@ def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
     return np.frombuffer(element[1], order + _TYPES[element[0]])
 
 
-def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
-    """Name and value of a matrix: array, list of the cells of a cell array, dict of a struct, None for others."""
+def _mat_arrays(data: bytes, order: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Name and value of a matrix or of each field of a struct: array, list of texts, None for others."""
     flags, dims, name, *parts = _mat_elements(data, order)
     form = int(_mat_numbers(flags, order)[0]) & 0xFF
     shape = tuple(_mat_numbers(dims, order).tolist())
-    text = name[1].decode("utf-8", "replace")
-    if form == _CELL and depth < 2:
-        cells = [_mat_matrix(content, order, depth + 1)[1] for kind, content in parts if kind == _MATRIX]
-        return text, [
-            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
-            for x in cells
-        ]
+    text = prefix or name[1].decode("utf-8", "replace")
+    value: Any = None
     if form in (_STRUCT, _OBJECT) and depth < 2 and shape == (1, 1):
         length, names, *held = parts[form - _STRUCT :]  # an object has the name of its class in front
         width = int(_mat_numbers(length, order)[0])
         fields = [names[1][k : k + width].rstrip(b"\0").decode() for k in range(0, len(names[1]), width)]
-        found: dict[str, Any] = {}
         for field, (_, content) in zip(fields, held):
-            value = _mat_matrix(content, order, depth + 1)[1]
-            inner = value if isinstance(value, dict) else {"": value}
-            found |= {f"{field}.{name}".rstrip("."): item for name, item in inner.items()}
-        return text, found
-    if form == _CHAR and parts:
+            yield from _mat_arrays(content, order, f"{text}.{field}", depth + 1)
+        return
+    if form == _CELL and depth < 2:
+        cells = [dict(_mat_arrays(content, order, "", depth + 1)).get("") for kind, content in parts if kind == _MATRIX]
+        value = [
+            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
+            for x in cells
+        ]
+    elif form == _CHAR and parts:
         kind, content = parts[0]
         letters = list(
             content.decode("utf-8", "replace") if kind in (1, 16) else map(chr, _mat_numbers(parts[0], order))
         )
+        value = ["".join(letters)]
         if len(shape) == 2 and shape[0] > 1:  # one text per row, stored by columns
-            return text, ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
-        return text, ["".join(letters)]
-    if form == _SPARSE and len(parts) >= 3:
+            value = ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
+    elif form == _SPARSE and len(parts) >= 3:
         rows, starts, values = (_mat_numbers(part, order) for part in parts[:3])
         matrix = sp.csc_array((values.astype(np.float64), rows[: len(values)], starts), shape=shape)
         matrix.check_format(full_check=True)
-        _check_size("the file", text, 8 * int(np.prod(shape, dtype=object)), 2**31)
-        return text, matrix.toarray()
-    if form in _NUMBERS and parts:
+        check_size(f"the array {quote_short(text)}", 8 * int(np.prod(shape, dtype=object)), 2**31)
+        value = matrix.toarray()
+    elif form in _NUMBERS and parts:
         values, *imaginary = (_mat_numbers(part, order).astype(np.float64) for part in parts[:2])
-        return text, (values + 1j * imaginary[0] if imaginary else values).reshape(shape, order="F")
-    return text, None
+        value = (values + 1j * imaginary[0] if imaginary else values).reshape(shape, order="F")
+    yield text, value
 
 
 def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
@@ -224,8 +208,9 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
     where, max_bytes = short_path(path), options.max_bytes
     _check_hdf5(path, where, max_bytes)
     with parse_errors(where, "HDF5 file"), h5py.File(path, "r") as file:
+        source = _Hdf5(file, where, max_bytes)
         if "obsp" in file and "obs" in file:
-            return _read_anndata(h5py, file, where, options)
+            return _read_anndata(source, options)
         arrays: dict[str, Any] = {}
 
         def collect(name: str, item: Any) -> None:
@@ -233,29 +218,25 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
                 arrays[name] = item
 
         file.visititems(collect)
-        held = {
-            n: (a.shape, False, a.dtype)
-            for n, a in arrays.items()
-            if a.dtype.kind in "fiub"
-            and a.size > 1
-            and (_last(n) not in _VECTORS or (len(a.shape) > 1 and 1 not in a.shape))
+        is_matlab = any("MATLAB_class" in item.attrs for item in arrays.values())
+        numeric = {
+            name: item
+            for name, item in arrays.items()
+            if item.dtype.kind in "fiub" and _text(item.attrs.get("MATLAB_class", "")) not in ("cell", "char")
         }
-        is_matlab = any("MATLAB_class" in a.attrs for a in arrays.values())
-        held = {n: h for n, h in held.items() if not is_matlab or _matlab_class(arrays[n]) not in ("cell", "char")}
-        chosen = choose_array(held, options.key, where, options.square)
-        values = _array(h5py, arrays[chosen], where, max_bytes)
+        chosen = choose_array(_possible_matrices(numeric), options.key, where, options.square)
+        values = source.array(arrays[chosen])
         texts = {}
         for name, item in arrays.items():
-            last = _last(name)
-            if last in _VECTORS and name != chosen:
-                _check_size(where, name, item.size * 64, max_bytes)
-                texts[last] = _hdf5_vector(h5py, file, item, where, max_bytes)
+            if _last(name) in _VECTORS and name != chosen:
+                check_size(f"{where}, array {quote_short(name)},", item.size * 64, max_bytes)
+                texts[_last(name)] = source.vector(item)
         values = values.T if is_matlab else values  # MATLAB stores columns first
         near = [scale.name for scale in arrays[chosen].dims[0].values()]  # of netCDF
         for name in (*near, f"{chosen.rpartition('/')[0]}/axis1"):  # the index of a frame of pandas
             item = arrays.get(name.strip("/"))
             if item is not None and item.dtype.kind in "SO" and "ids" not in texts:
-                texts["ids"] = _hdf5_vector(h5py, file, item, where, max_bytes)
+                texts["ids"] = source.vector(item)
         return _make(where, chosen, values, texts, options.square)
 
 
@@ -278,63 +259,76 @@ def _check_hdf5(path: Path, where: str, max_bytes: int) -> None:
         raise ProximityError(f"{where} is damaged: reading it with HDF5 crashes, does not end or fills the memory.")
 
 
-def _matlab_class(item: Any) -> str:
-    name = item.attrs.get("MATLAB_class", b"")
-    return name.decode() if isinstance(name, bytes) else str(name)
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
-def _array(h5py: Any, item: Any, where: str, max_bytes: int) -> NDArray[Any]:
-    """Values of a data set that lies in the file itself."""
-    if not isinstance(item, h5py.Dataset):
-        raise ProximityError(f"{where}: {quote_short(item.name)} must be an array. Got a group.")
-    if item.is_virtual or item.external:
-        raise ProximityError(f"{where}: the array {quote_short(item.name)} is stored in another file.")
-    size = item.size * max(item.dtype.itemsize, 8)
-    if size > max_bytes:  # the name of a cell of MATLAB is known only after a search of the whole file
-        _check_size(where, item.name, size, max_bytes)
-    return np.asarray(item[()])
+class _Hdf5:
+    """Objects of an open HDF5 file that lie in the file itself: a link or a path could lead to another one."""
+
+    def __init__(self, file: Any, where: str, max_bytes: int) -> None:
+        self.h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
+        self.file, self.where, self.max_bytes = file, where, max_bytes
+
+    def array(self, item: Any) -> NDArray[Any]:
+        """Values of a data set."""
+        if not isinstance(item, self.h5py.Dataset):
+            raise ProximityError(f"{self.where}: {quote_short(item.name)} must be an array. Got a group.")
+        if item.is_virtual or item.external:
+            raise ProximityError(f"{self.where}: the array {quote_short(item.name)} is stored in another file.")
+        size = item.size * max(item.dtype.itemsize, 8)
+        if size > self.max_bytes:  # the name of a cell of MATLAB is known only after a search of the whole file
+            check_size(f"{self.where}, array {quote_short(item.name)},", size, self.max_bytes)
+        return np.asarray(item[()])
+
+    def member(self, group: Any, name: str) -> Any:
+        """Member of a group."""
+        link = None if "/" in name else group.get(name, getlink=True, default=None)
+        if link is None and "/" not in name:
+            raise ProximityError(f"{self.where}: {quote_short(group.name)} has no {quote_short(name)}.")
+        if not isinstance(link, self.h5py.HardLink):
+            raise ProximityError(f"{self.where}: {quote_short(name)} is a link to another file or place.")
+        return group[name]
+
+    def vector(self, item: Any) -> list[Any]:
+        """Text or numbers of a data set; a cell array of MATLAB holds references to arrays of character codes."""
+        data = self.array(item).ravel()
+        if self.h5py.check_ref_dtype(item.dtype) is not None:
+            return ["".join(map(chr, self.array(self.file[ref]).ravel().tolist())) for ref in data]
+        return list(map(_text, data.tolist()))
+
+    def column(self, obs: Any, name: str) -> list[Any]:
+        """Values of a column of AnnData; None where a categorical or nullable one has no value."""
+        item = self.member(obs, name)
+        if isinstance(item, self.h5py.Dataset):
+            return self.vector(item)
+        if _text(item.attrs.get("encoding-type", "")).startswith("nullable"):
+            values, masks = (self.array(self.member(item, part)).tolist() for part in ("values", "mask"))
+            return [None if masked else value for value, masked in zip(values, masks)]
+        words, codes = (self.vector(self.member(item, part)) for part in ("categories", "codes"))
+        return [words[code] if code >= 0 else None for code in codes]
 
 
-def _member(h5py: Any, group: Any, name: str, where: str) -> Any:
-    """Member of a group, which lies in the group itself: a soft link or a path could lead to another file."""
-    link = None if "/" in name else group.get(name, getlink=True, default=None)
-    if link is None and "/" not in name:
-        raise ProximityError(f"{where}: {quote_short(group.name)} has no {quote_short(name)}.")
-    if not isinstance(link, h5py.HardLink):
-        raise ProximityError(f"{where}: {quote_short(name)} is a link to another file or place.")
-    return group[name]
-
-
-def _hdf5_vector(h5py: Any, file: Any, item: Any, where: str, max_bytes: int) -> list[Any]:
-    """Text or numbers of a data set; a cell array of MATLAB holds references to arrays of character codes."""
-    data = _array(h5py, item, where, max_bytes).ravel()
-    if h5py.check_ref_dtype(item.dtype) is not None:
-        return ["".join(map(chr, _array(h5py, file[ref], where, max_bytes).ravel().tolist())) for ref in data]
-    return [x.decode() if isinstance(x, bytes) else x for x in data.tolist()]
-
-
-def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Proximity:
+def _read_anndata(source: _Hdf5, options: ReadOptions) -> Proximity:
     """Read a matrix of ``obsp`` with ids and labels from ``obs``; stored zeros and absent entries are kept apart."""
-    obsp, obs = _member(h5py, file, "obsp", where), _member(h5py, file, "obs", where)
-    names, max_bytes = sorted(obsp), options.max_bytes
-    key = options.key.removeprefix("obsp/") if options.key is not None else None
-    if key is None:
-        key = names[0] if len(names) == 1 else "distances" if "distances" in names else None
+    where, (obsp, obs) = source.where, (source.member(source.file, name) for name in ("obsp", "obs"))
+    names = sorted(obsp)
     if not names:
         raise ProximityError(f"{where} has no matrix in obsp; scanpy.pp.neighbors, for example, writes one.")
-    if key is None or key not in names:
+    key = names[0] if len(names) == 1 else "distances"
+    key = key if options.key is None else options.key.removeprefix("obsp/")
+    if key not in names:
         raise ProximityError(
-            f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120] or 'none'}; say which with key=..."
+            f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120]}; say which with key=..."
         )
     stated = _OBSP.get(key) or kind_of_array(key)
-    kind = options.kind or stated
-    item = _member(h5py, obsp, key, where)
-    ids = _obs_column(h5py, obs, _text(obs.attrs.get("_index", "_index")), where, max_bytes)
+    item = source.member(obsp, key)
+    ids = source.column(obs, _text(obs.attrs.get("_index", "_index")))
     about: dict[str, Any] = {"format": f"AnnData, obsp/{key}"}
     if stated is not None:
         about["reason"] = "by the name of the array"
-    if isinstance(item, h5py.Dataset):
-        values: Any = _array(h5py, item, where, max_bytes)
+    if isinstance(item, source.h5py.Dataset):
+        values: Any = source.array(item)
     else:
         form = _text(item.attrs.get("encoding-type", ""))
         if form not in ("csr_matrix", "csc_matrix"):
@@ -342,59 +336,25 @@ def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Pro
         shape = tuple(int(x) for x in item.attrs["shape"])
         if shape != (len(ids), len(ids)):
             raise ProximityError(f"{where}: obsp/{key} has shape {shape}, while obs has {len(ids)} rows.")
-        parts = [
-            _array(h5py, _member(h5py, item, part, where), where, max_bytes) for part in ("data", "indices", "indptr")
-        ]
-        matrix = (sp.csr_array if form == "csr_matrix" else sp.csc_array)(tuple(parts), shape=shape)
+        parts = tuple(source.array(source.member(item, part)) for part in ("data", "indices", "indptr"))
+        matrix = (sp.csr_array if form == "csr_matrix" else sp.csc_array)(parts, shape=shape)
         matrix.check_format(full_check=True)
-        values, found = sparse_values(matrix, kind, options.pairs.absent, where, max_bytes)
-        about |= found
-    labels = _obs_labels(h5py, obs, options.label_column, where, max_bytes, about)
-    P = proximity_in_file(where, values, ids, stated or options.kind, None, None, about)
-    if labels is None or (None in labels and options.label_column is None):
-        return P
-    return with_labels(P, labels, where)
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def _obs_labels(
-    h5py: Any, obs: Any, column: str | None, where: str, max_bytes: int, about: dict[str, Any]
-) -> list[Any] | None:
-    """Labels of a named column of ``obs``, or of the only categorical one; None for an object without one."""
-    if column is None:
-        found = [
-            name
-            for name in obs
-            if isinstance(obs.get(name, getlink=True), h5py.HardLink)
-            and _text(obs[name].attrs.get("encoding-type", "")) == "categorical"
-        ]
-        if len(found) != 1:
-            return None
-        column = found[0]
+        kind = options.kind or stated
+        values, counts = sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
+        about |= counts
+    column = options.label_column
+    if column is None:  # the only categorical one
+        inside = [name for name in obs if isinstance(obs.get(name, getlink=True), source.h5py.HardLink)]
+        found = [name for name in inside if _text(obs[name].attrs.get("encoding-type", "")) == "categorical"]
+        column = found[0] if len(found) == 1 else None
     elif column not in obs:
         raise ProximityError(f"{where}: obs has no column {quote_short(column)}. It has {', '.join(obs)[:120]}.")
-    labels = _obs_column(h5py, obs, column, where, max_bytes)
-    about["labels"] = f"obs/{column}"
-    return labels
-
-
-def _obs_column(h5py: Any, obs: Any, name: str, where: str, max_bytes: int) -> list[Any]:
-    """Values of a column; None where a categorical one has no value."""
-    item = _member(h5py, obs, name, where)
-    if isinstance(item, h5py.Dataset):
-        return [_text(x) if isinstance(x, bytes) else x for x in _array(h5py, item, where, max_bytes).ravel().tolist()]
-    is_nullable = _text(item.attrs.get("encoding-type", "")).startswith("nullable")
-    categories, codes = (
-        _array(h5py, _member(h5py, item, part, where), where, max_bytes).tolist()
-        for part in (("values", "mask") if is_nullable else ("categories", "codes"))
-    )
-    if is_nullable:
-        return [None if masked else value for value, masked in zip(categories, codes)]
-    words = [_text(x) if isinstance(x, bytes) else x for x in categories]
-    return [words[code] if code >= 0 else None for code in codes]
+    labels = [] if column is None else source.column(obs, column)
+    about |= {} if column is None else {"labels": f"obs/{column}"}
+    P = proximity_in_file(where, values, ids, stated or options.kind, None, None, about)
+    if column is None or (None in labels and options.label_column is None):
+        return P
+    return with_labels(P, labels, where)
 
 
 def write_h5ad(file: IO[bytes], P: Proximity) -> None:
@@ -441,7 +401,7 @@ def write_h5ad(file: IO[bytes], P: Proximity) -> None:
 
 def read_rds(path: Path, options: ReadOptions) -> Proximity:
     """Read a ``dist`` object or a matrix that R saved with ``saveRDS`` or ``save``."""
-    where, key, square = short_path(path), options.key, options.square
+    where, key = short_path(path), options.key
     rdata = require_package("rdata", extra="r", who="A file of R")
     with parse_errors(where, "file of R"):
         with open_unpacked(path, options.max_bytes) as file:
@@ -449,33 +409,32 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the type of the file
             found = rdata.parser.parse_data(data).object
-        is_list = found.info.type.name == "VEC" and "row.names" not in dict(_pairlist(found.attributes))
+        attributes = _r_attributes(found)
+        is_list = found.info.type.name == "VEC" and "row.names" not in attributes
         if data[:3] in (b"RDX", b"RDA") or is_list:  # a workspace, or a list: named objects
-            names_of_list = dict(_pairlist(found.attributes)).get("names") if is_list else None
-            items = zip(_strings(names_of_list) or (), found.value) if names_of_list is not None else _pairlist(found)
-            objects = dict(items)
-            usable = {name: value for name, value in objects.items() if _r_shape(value) is not None}
+            is_named = is_list and "names" in attributes
+            objects = dict(zip(_strings(attributes["names"]) or (), found.value) if is_named else _pairlist(found))
+            usable = [name for name, value in objects.items() if _r_shape(value) is not None]
             if key is None and len(usable) == 1:
-                key = next(iter(usable))
+                key = usable[0]
             if key not in usable:
                 raise ProximityError(
                     f"{where} must hold one matrix or dist object. Got {', '.join(objects)[:120] or 'none'}; say which "
                     "with key=..."
                 )
-            found = usable[key]
-        if found.info.type.name == "VEC" and _r_shape(found) is not None:
-            return _read_r_frame(found, where, options)
+            found = objects[key]
+            attributes = _r_attributes(found)
         if _r_shape(found) is None:
             raise ProximityError(f"{where} must hold a matrix of numbers or a dist object; in R, use as.matrix().")
-        attributes = dict(_pairlist(found.attributes))
+        if found.info.type.name == "VEC":
+            return _read_r_frame(found, attributes, where, options)
         values = _r_numbers(found)
         if "dim" in attributes:
-            dim = [int(x) for x in attributes["dim"].value]
-            values = values.reshape(dim, order="F")
+            values = values.reshape([int(x) for x in attributes["dim"].value], order="F")
             names: list[list[str] | None] = [None, None]
             if "dimnames" in attributes:
                 names = [_strings(x) for x in attributes["dimnames"].value]
-            if square and names[0] is None:
+            if options.square and names[0] is None:
                 names[0] = names[1]
             return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)
         ids = _strings(attributes["Labels"]) if "Labels" in attributes else None
@@ -490,7 +449,7 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
 
 def _r_shape(value: Any) -> int | None:
     """Number of dimensions of a matrix or data frame (2) or a dist object (1) of R; None for anything else."""
-    attributes = dict(_pairlist(value.attributes))
+    attributes = _r_attributes(value)
     if value.info.type.name == "VEC" and "row.names" in attributes:  # a data frame
         return 2
     if value.info.type.name not in ("REAL", "INT", "LGL"):
@@ -498,6 +457,10 @@ def _r_shape(value: Any) -> int | None:
     if "dim" in attributes and len(attributes["dim"].value) == 2:
         return 2
     return 1 if "Size" in attributes else None
+
+
+def _r_attributes(node: Any) -> dict[str, Any]:
+    return dict(_pairlist(node.attributes))
 
 
 def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
@@ -520,12 +483,11 @@ def _r_numbers(node: Any) -> NDArray[np.float64]:
     return values
 
 
-def _read_r_frame(frame: Any, where: str, options: ReadOptions) -> Proximity:
+def _read_r_frame(frame: Any, attributes: dict[str, Any], where: str, options: ReadOptions) -> Proximity:
     """Read a data frame as the table of text that ``write.csv`` would write."""
-    attributes = dict(_pairlist(frame.attributes))
     header, columns = _strings(attributes["names"]) or [], []
     for column in frame.value:
-        levels = dict(_pairlist(column.attributes)).get("levels")
+        levels = _r_attributes(column).get("levels")
         if levels is not None:
             words = _strings(levels) or []
             columns.append([words[int(code) - 1] if code == code and code > 0 else "" for code in _r_numbers(column)])
@@ -535,7 +497,7 @@ def _read_r_frame(frame: Any, where: str, options: ReadOptions) -> Proximity:
             columns.append([repr(x) for x in _r_numbers(column).tolist()])
     rows = [header, *map(list, zip(*columns))]
     if options.square and are_pairs(rows[:60], square=True):
-        return pairs_of_rows(where, rows, form="data frame of pairs", **options.of_pairs)
+        return pairs_of_rows(where, rows, "data frame of pairs", options)
     names = _strings(attributes["row.names"])
     if names is not None and len(names) == len(rows) - 1:
         rows = [["", *header], *([name, *row] for name, row in zip(names, rows[1:]))]
@@ -557,13 +519,8 @@ def read_excel(path: Path, options: ReadOptions) -> Proximity:
     comments: list[str] = []
     rows = list(without_title(iter(rows), comments))
     if options.square and rows and (options.pairs.any or are_pairs([cells for _, cells in rows[:60]], square=True)):
-        return pairs_of_rows(
-            where,
-            [cells for _, cells in rows],
-            **options.of_pairs,
-            form="Excel list of pairs",
-            lines=[line for line, _ in rows],
-        )
+        lines, cells = zip(*rows)
+        return pairs_of_rows(where, list(cells), "Excel list of pairs", options, lines=list(lines))
     try:
         return matrix_of_rows(where, iter(rows), options, comments)
     except ProximityError as error:
@@ -579,7 +536,7 @@ def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[
     where = short_path(path)
     with parse_errors(where, "Excel file"):
         with zipfile.ZipFile(path) as archive:
-            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), max_bytes)
+            check_size(where, sum(info.file_size for info in archive.infolist()), max_bytes)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
             names = list(book.sheetnames)
@@ -626,83 +583,75 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
         declared = listed or [triangle.get(symmetry, rows * columns)]
         if min(rows, columns) < 1 or declared != [len(entries)] or (symmetry in triangle and rows != columns):
             raise ProximityError(f"{where} must hold as many numbers as its header declares. Got {len(entries)} lines.")
-        read = _dense_market if form == "array" else _sparse_market
-        matrix = read(entries, rows, columns, symmetry)
+        matrix = _market_matrix(entries, (rows, columns), form, symmetry)
     if form == "array":
         return proximity_in_file(where, matrix)
     if options.square and rows != columns:
         raise ProximityError(f"{where} must hold a square matrix. Got {rows} rows and {columns} columns.")
     kind = options.kind or kind_in_words(path.stem.replace("_", " "))
-    values, about = sparse_values(sp.csr_array(matrix), kind, options.pairs.absent, where, options.max_bytes)
+    values, about = sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
     return proximity_in_file(where, values, None, kind, None, None, about)
 
 
-def _dense_market(entries: NDArray[np.float64], rows: int, columns: int, symmetry: str) -> NDArray[np.float64]:
-    """Matrix of a list of its columns; of a symmetric one, the list has the lower triangle."""
-    if symmetry == "general":
-        return np.reshape(entries, (rows, columns), order="F")
-    skew = symmetry == "skew-symmetric"
-    matrix = np.zeros((rows, columns))
-    above = np.triu_indices(rows, int(skew))  # by rows: the lower triangle by columns
-    matrix.T[above] = entries.ravel()
-    matrix[above] = -entries.ravel() if skew else entries.ravel()
-    return matrix
-
-
-def _sparse_market(entries: NDArray[np.float64], rows: int, columns: int, symmetry: str) -> Any:
-    """Matrix of lines with row, column and value, counted from 1; a pattern has no values."""
-    i, j = (entries[:, k].astype(np.int64) - 1 for k in (0, 1))
-    if (entries[:, :2] != np.stack([i + 1, j + 1], axis=1)).any() or max(rows, columns) > 10**7:
-        raise ValueError("positions must be whole numbers up to ten million")
-    values = entries[:, 2] if entries.shape[1] == 3 else np.ones(len(entries))
+def _market_matrix(entries: NDArray[np.float64], shape: tuple[int, int], form: str, symmetry: str) -> Any:
+    """Matrix of a list of its columns, or of lines with row, column and value, counted from 1; a pattern has ones."""
+    if form == "array" and symmetry == "general":
+        return np.reshape(entries, shape, order="F")
+    sign = -1.0 if symmetry == "skew-symmetric" else 1.0
+    if form == "array":
+        j, i = np.triu_indices(shape[0], int(sign < 0))  # by rows: the lower triangle by columns
+        values = entries.ravel()
+    else:
+        i, j = (entries[:, k].astype(np.int64) - 1 for k in (0, 1))
+        if (entries[:, :2] != np.stack([i + 1, j + 1], axis=1)).any() or max(shape) > 10**7:
+            raise ValueError("positions must be whole numbers up to ten million")
+        values = entries[:, 2] if entries.shape[1] == 3 else np.ones(len(entries))
     if symmetry != "general":
         other = i != j
-        sign = -1.0 if symmetry == "skew-symmetric" else 1.0
         values = np.concatenate([values, sign * values[other]])
         i, j = np.concatenate([i, j[other]]), np.concatenate([j, i[other]])
-    return sp.coo_array((values, (i, j)), shape=(rows, columns))
+    matrix = sp.coo_array((values, (i, j)), shape=shape)
+    return matrix.toarray() if form == "array" else matrix.tocsr()
 
 
 def read_graphml(path: Path, options: ReadOptions) -> Proximity:
     """Read the weighted edges of a GraphML file; the nodes are the objects, a node attribute may be the label."""
     where = short_path(path)
     names: dict[tuple[str, str], str] = {}  # attribute by the kind of its owner and its id
-    nodes: list[str] = []
-    node_data: dict[str, dict[str, str]] = {}
+    nodes: dict[str, dict[str, str]] = {}
     edges: list[tuple[str, str, dict[str, str]]] = []
-    state: dict[str, Any] = {"owner": None, "key": None, "text": [], "directed": False}
+    is_directed, owner, data, key, text = False, "", dict[str, str](), "", list[str]()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition(" ")[2].rpartition(":")[2]
+        nonlocal is_directed, owner, data, key
+        tag = tag.rpartition(":")[2]
         if tag == "key":
             names[attributes.get("for", "all"), attributes["id"]] = attributes.get("attr.name", attributes["id"])
         elif tag == "graph":
-            state["directed"] = attributes.get("edgedefault") == "directed"
+            is_directed = attributes.get("edgedefault") == "directed"
         elif tag == "node":
-            nodes.append(attributes["id"])
-            state["owner"] = "node", node_data.setdefault(attributes["id"], {})
+            owner, data = tag, nodes.setdefault(attributes["id"], {})
         elif tag == "edge":
-            edges.append((attributes["source"], attributes["target"], {}))
-            state["owner"] = "edge", edges[-1][2]
+            owner, data = tag, {}
+            edges.append((attributes["source"], attributes["target"], data))
         elif tag == "data":
-            state["key"], state["text"] = attributes["key"], []
+            key = attributes["key"]
+            text.clear()
 
     def end(tag: str) -> None:
-        tag = tag.rpartition(" ")[2].rpartition(":")[2]
-        if tag == "data" and state["owner"] is not None:
-            owner, data = state["owner"]
-            key = state["key"]
-            name = names.get((owner, key), names.get(("all", key), key))
-            data[name] = "".join(state["text"]).strip()
+        nonlocal owner
+        tag = tag.rpartition(":")[2]
+        if tag == "data" and owner:
+            data[names.get((owner, key), names.get(("all", key), key))] = "".join(text).strip()
         elif tag in ("node", "edge"):
-            state["owner"] = None
+            owner = ""
 
     def reject(*_: Any) -> None:
         raise ProximityError(f"{where} has a document type declaration, which is not read; remove it.")
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = lambda text: state["text"].append(text)
+    parser.CharacterDataHandler = text.append
     parser.StartDoctypeDeclHandler = reject
     with parse_errors(where, "GraphML file"), open_unpacked(path, options.max_bytes) as file:
         try:
@@ -716,15 +665,10 @@ def read_graphml(path: Path, options: ReadOptions) -> Proximity:
         raise ProximityError(f"{where} has no edges with a value.")
     rows = [["source", "target", *attributes]]
     rows += [[a, b, *(data.get(name, "") for name in attributes)] for a, b, data in edges]
-    P = pairs_of_rows(
-        where,
-        rows,
-        form="GraphML edges",
-        objects=nodes,
-        **options.of_pairs | {"directed": options.directed or state["directed"]},
-    )
+    options = replace(options, directed=options.directed or is_directed)
+    P = pairs_of_rows(where, rows, "GraphML edges", options, objects=nodes)
     for name in _LABELS:
-        labels = [node_data.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]
+        labels = [nodes.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]
         if None not in labels and len(set(labels)) < P.n:
             return proximity_in_file(where, P.values, P.ids, P.kind, labels, None, P.about)
     return P

@@ -20,7 +20,7 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
-from similis.io._kind import KINDS, decide_kind
+from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy
 from similis.io._options import PairOptions, ReadOptions
@@ -33,12 +33,10 @@ from similis.io._proximity import (
     quote_short,
     reject_infinite,
 )
-from similis.io._text import TEXT_PACKERS, write_csv
+from similis.io._text import TEXT_PACKERS
 from similis.io._zarr import write_zarr
 
-__all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
-
-_DELIMITERS = (",", ";", "\t", " ", "|")
+_WRITTEN_BY_PATH = ("npy", "zarr")  # their writers make several files
 
 
 def read_proximity(
@@ -65,15 +63,17 @@ def read_proximity(
 ) -> Proximity:
     """Read a proximity matrix, with its ids, kind and labels.
 
+    Nothing in a file is ever executed: pickled objects are rejected.
+
     Parameters
     ----------
     path : str or path-like
         The ending names the format; text is recognized by its contents. ``.npz``: written by similis, or any archive
-        with one matrix in it. ``.npy``: a matrix, with ids, kind and labels in a
-        ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one array.
-        ``.csv``, ``.tsv``, ``.txt``, also compressed: ids in the first row, the first column or both, or a bare table
-        of numbers whose first cell is not empty; or a list of pairs (see :func:`similis.io.read_pairs`), or a PHYLIP
-        matrix. ``.parquet``: one column per object, row ids in a column of text; or a list of pairs.
+        with one matrix in it. ``.npy``: a matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there
+        is one. ``.zarr``: a store of one array. ``.csv``, ``.tsv``, ``.txt``, also compressed: ids in the first row,
+        the first column or both, or a bare table of numbers whose first cell is not empty; or a list of pairs (see
+        :func:`similis.io.read_pairs`), or a PHYLIP matrix. ``.parquet``: one column per object, row ids in a column of
+        text; or a list of pairs.
     labels : str, path-like or array-like of shape (m,), optional
         A file of labels, or the labels. A file holds lines ``id,label``, matched by id (see :func:`align_labels`:
         objects without a label are left out, with a warning), or one label per line in the order of the rows; a
@@ -86,7 +86,7 @@ def read_proximity(
         Spellings of a missing label in the label file, beside an empty cell; NA, N/A, NaN, null and similar ones by
         default.
     kind : {"similarity", "dissimilarity"}, optional
-        Kind of the values. Where the file states another one, there is a warning. By default what the file states.
+        Kind of the values, with a warning where the file states another one. By default what the file states.
     square : bool, default=True
         Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
         blocks of new rows x training columns too.
@@ -99,7 +99,7 @@ def read_proximity(
     dtype : dtype, optional
         float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
     key : str, optional
-        Name of the array of an npz file that is the matrix.
+        Name of the array or sheet that is the matrix, in a file that holds several.
     delimiter : str, optional
         Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
         comma.
@@ -119,20 +119,6 @@ def read_proximity(
         With ``values``, ``ids``, ``kind``, ``labels`` and, for blocks, ``column_ids``. Empty cells, ``NA``, ``nan``
         and nulls are NaN: missing.
 
-    Raises
-    ------
-    ProximityError
-        If the file is malformed; the message names file and line, cell, array or id.
-    FileNotFoundError
-        If there is no such file.
-    MissingExtraError
-        If the file is parquet or zarr and pyarrow or zarr is not installed.
-
-    Notes
-    -----
-    Nothing in a file is ever executed: pickled objects are rejected. Declared sizes are checked before memory is
-    allocated.
-
     Examples
     --------
     >>> import os, tempfile
@@ -143,28 +129,24 @@ def read_proximity(
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
     """
     path = Path(path)
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
+    where = short_path(path)
     if dtype is not None and not mmap and np.dtype(dtype) not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
-    if delimiter is not None and delimiter not in _DELIMITERS:
-        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
     pairs = PairOptions(columns, score, aggregate, absent)
     column = label_column if labels is None else None  # of the file itself
     options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)
     form = find_format(path, format, options)
     if mmap and form.name not in ("npy", "zarr"):
         raise ProximityError(
-            f"{short_path(path)}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
+            f"{where}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
         )
     if form.read is None:
-        raise ProximityError(f"{short_path(path)}: the format {form.name} is written, not read.")
+        raise ProximityError(f"{where}: the format {form.name} is written, not read.")
     P = form.read(path, options)
     reason = {"reason": "by its format"} if P.kind is None and form.kind is not None else {}
     P = replace(P, kind=P.kind or form.kind, about={"format": form.about, **(P.about or {}), **reason})
     if form.is_text and labels is None and (beside := labels_beside(path)).exists():
         labels = beside
-    where = short_path(path)
     if square:
         P = labels_in_column(P, where)
         _check_square(P, where)
@@ -187,11 +169,8 @@ def read_proximity(
     return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids, P.about)
 
 
-_WRITTEN_HERE = ("npy", "zarr", "csv", "tsv")  # by write_proximity, with a card or a delimiter
-
-
 def file_format(path: Path, *, writing: bool = False) -> str:
-    """Return the format that a file's ending names.
+    """Return the name of the format that a file's ending stands for: "npz", "csv" (also for tsv), "pairs", ...
 
     Parameters
     ----------
@@ -199,23 +178,25 @@ def file_format(path: Path, *, writing: bool = False) -> str:
         The file, which need not exist.
     writing : bool, default=False
         Raise an error for a format that is read but not written.
-
-    Returns
-    -------
-    str
-        "npz", "npy", "zarr", "csv" (also for tsv), "parquet", "pairs", "phylip", ...
     """
-    form = format_of_name(Path(path))
-    if form is None and not writing:
-        raise unknown_ending(Path(path))
-    if form is None or (writing and form.write is None and form.name not in _WRITTEN_HERE):
-        written = [f.endings[0] for f in formats().values() if f.write is not None or f.name in _WRITTEN_HERE]
-        if form is None:
-            raise ProximityError(f"{short_path(path)} must end in {', '.join(written)}, which names its format.")
-        raise ProximityError(
-            f"{short_path(path)}: files of the format {form.name} are read, but not written. Use {', '.join(written)}."
-        )
+    path = Path(path)
+    form = _written_format(path) if writing else format_of_name(path)
+    if form is None:
+        raise unknown_ending(path)
     return "csv" if form.name == "tsv" else form.name
+
+
+def _written_format(path: Path) -> Format:
+    form = format_of_name(path)
+    written = [f for f in formats().values() if f.write is not None or f.name in _WRITTEN_BY_PATH]
+    if form in written:
+        return form
+    endings = ", ".join(f.endings[0] for f in written)
+    if form is None:
+        raise ProximityError(f"{short_path(path)} must end in {endings}, which names its format.")
+    raise ProximityError(
+        f"{short_path(path)}: files of the format {form.name} are read, but not written. Use {endings}."
+    )
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -225,17 +206,11 @@ def files_beside(path: Path) -> list[Path]:
     ----------
     path : Path
         The matrix, which need not exist.
-
-    Returns
-    -------
-    list of Path
-        Empty for a format that holds everything in one file.
     """
-    try:
-        form = file_format(path)
-    except ProximityError:
+    form = format_of_name(path)
+    if form is None:
         return []
-    return [labels_beside(path)] if formats()[form].is_text else [sidecar(path)] if form == "npy" else []
+    return [labels_beside(path)] if form.is_text else [sidecar(path)] if form.name == "npy" else []
 
 
 def _check_square(P: Proximity, where: str) -> None:
@@ -266,6 +241,9 @@ def write_proximity(
 ) -> None:
     """Write a proximity matrix, with its ids, kind and labels.
 
+    The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
+    the old file or the new one. A text file without ids is a bare table, below a comment that names the kind.
+
     Parameters
     ----------
     path : str or path-like
@@ -274,24 +252,8 @@ def write_proximity(
         ``<name>.labels.csv`` beside it; ``.parquet``.
     proximity : Proximity, frame or array-like of shape (m, n)
         The matrix. A pandas or polars frame brings its ids.
-    ids : sequence, optional
-        One name per row, and per column of a square matrix, in place of those of `proximity`.
-    kind : {"similarity", "dissimilarity"}, optional
-        Kind of the values, in place of that of `proximity`.
-    labels : array-like of shape (m,), optional
-        One class label per row, in place of those of `proximity`.
-    column_ids : sequence, optional
-        One name per column of a block of new rows, in place of those of `proximity`.
-
-    Raises
-    ------
-    ProximityError
-        If the format cannot hold the matrix.
-
-    Notes
-    -----
-    The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
-    the old file or the new one. A text file without ids is a bare table, below a comment that names the kind.
+    ids, kind, labels, column_ids : optional
+        As in :class:`Proximity`, in place of those of `proximity`.
 
     Examples
     --------
@@ -303,8 +265,7 @@ def write_proximity(
     array([0., 1., 4.])
     """
     path = Path(path)
-    name = file_format(path, writing=True)
-    form = formats()["tsv" if name == "csv" and ".tsv" in path.name.lower() else name]
+    form = _written_format(path)
     if path.suffix.lower() in TEXT_PACKERS[1:]:
         raise ProximityError(f"{short_path(path)}: text is written as it is or with .gz.")
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
@@ -312,42 +273,27 @@ def write_proximity(
         object.__setattr__(P := replace(P), "values", SparseRows(P.values, missing=P.kind == "dissimilarity"))
     elif not form.holds_sparse and sparse.issparse(P.values):
         P = replace(P, values=P.to_dense())
-    if form.name == "zarr":
-        write_zarr(path, P)
-        return
-    if form.name == "npy":
-        write_npy(path, P)
+    if form.name in _WRITTEN_BY_PATH:
+        (write_zarr if form.name == "zarr" else write_npy)(path, P)
         return
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
     if not sparse.issparse(P.values):
         reject_infinite(P.values)
+    assert form.write is not None
     with ExitStack() as files:
-        if form.is_text:
-            _write_text(path, P, files, form)
-        else:
-            assert form.write is not None
-            form.write(files.enter_context(atomic_write(path)), P)
-
-
-def _write_text(path: Path, P: Proximity, files: ExitStack, form: Format) -> None:
-    """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
-    beside, stream = labels_beside(path), is_stream(path)
-    if stream:  # nothing can lie beside it
-        pass
-    elif P.labels is not None:
-        write_labels(files.enter_context(atomic_write(beside)), P)
-    elif beside.exists():
-        raise ProximityError(
-            f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or pass labels."
-        )
-    file: Any = files.enter_context(atomic_write(path))
-    # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
-    files.push(lambda failed, *_: None if failed or stream else beside.unlink(missing_ok=True))
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes[-1] == ".gz":
-        file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
-    if form.write is not None:
+        has_labels_beside, beside = form.is_text and not is_stream(path), labels_beside(path)
+        if has_labels_beside and P.labels is not None:
+            write_labels(files.enter_context(atomic_write(beside)), P)
+        elif has_labels_beside and beside.exists():
+            raise ProximityError(
+                f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or pass "
+                "labels."
+            )
+        file: Any = files.enter_context(atomic_write(path))
+        if has_labels_beside:
+            # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
+            files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
+        if form.is_text and path.suffix.lower() == ".gz":
+            file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
         form.write(file, P)
-    else:
-        write_csv(file, P, delimiter="\t" if form.name == "tsv" else ",")

@@ -1,15 +1,11 @@
-"""The registry of file formats: how each is recognized, read and written.
-
-A format is found by the ending of the file's name; a text file, or one with an unknown ending, by its contents.
-Packages add formats through the entry point group ``similis.formats``.
-"""
+"""The registry of file formats: how each is recognized, read and written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO
@@ -22,26 +18,22 @@ from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs, is_pair_list
-from similis.io._pairs import HITS_ENDINGS, read_pairs, write_pairs
+from similis.io._pairs import HITS_ENDINGS, read_pair_list, write_pairs
 from similis.io._parquet import first_rows, read_parquet, write_parquet
-from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_phylip
+from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
 from similis.io._proximity import Proximity, quote_short
-from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv
+from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr
-
-__all__ = ["Format", "find_format", "format_of_name", "formats", "unknown_ending"]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format of proximity matrices.
+    """A file format of proximity matrices; packages add their own by the entry point group ``similis.formats``.
 
     Parameters
     ----------
-    name : str
-        Name, for ``--format`` and messages.
-    about : str
-        One line for people.
+    name, about : str
+        Name, for ``--format`` and messages, and a description in one line.
     endings : tuple of str
         Endings of file names, such as ``(".phy", ".phylip")``.
     read : callable, optional
@@ -49,8 +41,7 @@ class Format:
     write : callable, optional
         ``write(file, proximity)`` writes to a binary file.
     is_text : bool, default=False
-        Whether the file is text, which may be compressed: ``.gz`` and the like are allowed after the ending, and labels
-        may lie beside it.
+        Whether the file is text, which may be compressed and have labels beside it.
     magic : bytes, optional
         First bytes of every file of this format.
     kind : {"similarity", "dissimilarity"}, optional
@@ -70,60 +61,27 @@ class Format:
     holds_sparse: bool = False
 
 
-def _read_pairs(path: Path, options: ReadOptions) -> Proximity:
-    return read_pairs(
-        path,
-        **asdict(options.pairs),
-        kind=options.kind,
-        square=options.square,
-        directed=options.directed,
-        delimiter=options.delimiter,
-        max_bytes=options.max_bytes,
-    )
-
-
-def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
-    if P.kind == "similarity":
-        raise ProximityError("A scikit-bio matrix holds dissimilarities. Got similarities; convert them first.")
-    if not P.square or len(P.shape) != 2:
-        raise ProximityError(f"A scikit-bio matrix is square. Got shape {P.shape}.")
-    ids = P.ids or tuple(map(str, range(P.n)))
-    bad = next((name for name in ids if "\t" in name or name.strip() != name or '"' in name), None)
-    if bad is not None:
-        raise ProximityError(f"An id in a scikit-bio matrix must not hold tabs or quotation marks. Got {bad!r}.")
-    file.write(("\t".join(["", *ids]) + "\n").encode())
-    for name, row in zip(ids, P.to_dense()):
-        file.write(("\t".join([name, *map(repr, row.tolist())]) + "\n").encode())
-
-
 _BUILT_IN = (
     Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
     Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
     Format("zarr", "zarr store", (".zarr",), read_zarr),
-    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, is_text=True),
-    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, is_text=True),
+    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, partial(write_csv, delimiter=","), True),
+    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, partial(write_csv, delimiter="\t"), True),
     Format("parquet", "parquet table", (".parquet", ".pq"), read_parquet, write_parquet, magic=b"PAR1"),
     Format(
         "pairs",
         "list of pairs: alignment hits, Mash, edges",
         (".edges", ".edgelist", *HITS_ENDINGS),
-        _read_pairs,
+        read_pair_list,
         write_pairs,
         is_text=True,
         holds_sparse=True,
     ),
-    Format(
-        "phylip",
-        "PHYLIP distance matrix",
-        (".phy", ".phylip", ".dist"),
-        read_phylip,
-        write_phylip,
-        is_text=True,
-    ),
+    Format("phylip", "PHYLIP distance matrix", (".phy", ".phylip", ".dist"), read_phylip, write_phylip, True),
     Format(
         "triangle", "matrix of EMBOSS, MEGA, Clustal", (".distmat", ".meg", ".pim"), read_named_triangle, None, True
     ),
-    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, _write_lsmat, True, kind="dissimilarity"),
+    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, write_lsmat, True, kind="dissimilarity"),
     Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
     Format("hdf5", "HDF5 file", (".h5", ".hdf5"), read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
     Format("h5ad", "AnnData file", (".h5ad",), read_hdf5, write_h5ad, holds_sparse=True),
@@ -183,34 +141,44 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     pairs = options.pairs
     if (pairs.columns is not None or pairs.score is not None) and (is_table or is_list or form.name == "lsmat"):
         return known["pairs"]
-    if path.is_file() and (is_table or is_list):
-        form = _table_or_list(path, form, options)
-        if pairs.any and form.name != "pairs":
-            raise ProximityError(
-                f"{short_path(path)} is a matrix; absent and aggregate are for lists of pairs (format='pairs')."
-            )
-    return form
-
-
-def _table_or_list(path: Path, form: Format, options: ReadOptions) -> Format:
-    """Return the format of a matrix or list of pairs, by the first lines."""
-    known = formats()
-    if form.name in ("parquet", "feather"):
-        if are_pairs(first_rows(path), square=options.square):
-            return known["pairs"]
+    if not path.is_file() or not (is_table or is_list):
+        return form
+    if is_table:
+        form = known["pairs"] if are_pairs(first_rows(path), square=options.square) else form
     else:
-        _reject_binary(path)
-        lines = _first_lines(path, options.max_bytes)
-        _reject_other_text(path, lines)
-        if is_named_triangle(lines):
-            return known["triangle"]
-        if is_phylip(lines) and not (options.square and form.name == "pairs"):
-            return known["phylip"]
-        if is_pair_list(lines, square=options.square):
-            return known["pairs"]
-        if form.name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
-            return known["csv"]  # of PLINK
+        form = known[_name_of_text(path, form.name, options)]
+    if pairs.any and form.name != "pairs":
+        raise ProximityError(
+            f"{short_path(path)} is a matrix; absent and aggregate are for lists of pairs (format='pairs')."
+        )
     return form
+
+
+def _name_of_text(path: Path, name: str, options: ReadOptions) -> str:
+    """Name of the format of a text file by its first lines, or the given one."""
+    _reject_binary(path)
+    lines: list[str] = []  # the first complete ones, up to 60 or about a million characters
+    size = 0
+    with open_text(path, options.max_bytes) as text:
+        while len(lines) < 60 and size < 2**20:
+            line = text.readline(2**20 - size + 1)
+            if not line or len(line) > 2**20 - size:
+                break
+            size += len(line)
+            lines.append(line.rstrip("\r\n"))
+    head = "\n".join(lines).strip()
+    for pattern, what in _OTHER_TEXT.items():
+        if re.match(pattern, head, re.I | re.M):
+            raise ProximityError(f"{short_path(path)} is {what}.")
+    if is_named_triangle(lines):
+        return "triangle"
+    if is_phylip(lines) and not (options.square and name == "pairs"):
+        return "phylip"
+    if is_pair_list(lines, square=options.square):
+        return "pairs"
+    if name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
+        return "csv"  # of PLINK
+    return name
 
 
 _DISTANCES = "write the distances of all pairs as a matrix or a list"
@@ -235,13 +203,6 @@ _OTHER_TEXT = {  # kinds of text that are recognized to tell what to write inste
     r"(graph|Creator .*)\s*\[?$": "a GML file; write the graph as GraphML or as a list of edges",
     r"\*vertices\b": "a Pajek file; write the graph as GraphML or as a list of edges",
 }
-
-
-def _reject_other_text(path: Path, lines: list[str]) -> None:
-    head = "\n".join(lines).strip()
-    for pattern, what in _OTHER_TEXT.items():
-        if re.match(pattern, head, re.I | re.M):
-            raise ProximityError(f"{short_path(path)} is {what}.")
 
 
 _BINARY = {  # first bytes of files that are not read
@@ -270,8 +231,7 @@ def _reject_binary(path: Path) -> None:
 
 
 def _format_of_contents(path: Path) -> Format:
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or directory", str(path))
+    path.stat()  # raises an error if there is no such file
     if path.is_dir():
         raise ProximityError(
             f"{short_path(path)} is a folder; name a file, or a zarr store, the name of which ends in .zarr."
@@ -298,17 +258,3 @@ def unknown_ending(path: Path) -> ProximityError:
         f"{short_path(path)} must end in {', '.join(endings)}, which names its format; text also in "
         f"{', '.join(TEXT_PACKERS)}."
     )
-
-
-def _first_lines(path: Path, max_bytes: int) -> list[str]:
-    """First complete lines of a text file, up to 60 or about a million characters."""
-    lines: list[str] = []
-    size = 0
-    with open_text(path, max_bytes) as text:
-        while len(lines) < 60 and size < 2**20:
-            line = text.readline(2**20 - size + 1)
-            if not line or (len(line) > 2**20 - size):
-                break
-            size += len(line)
-            lines.append(line.rstrip("\r\n"))
-    return lines

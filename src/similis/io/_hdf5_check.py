@@ -1,8 +1,7 @@
 """Read every object of an HDF5 file. Run as a script, this keeps a damaged file away from the process that needs it.
 
 The HDF5 library crashes on some damaged files and reads others in an endless loop that no exception or signal can end.
-Of an array of more than 4 MB of numbers, only the chunk index and the first value are read. Links to other files are
-not followed.
+Of an array of more than 4 MB of numbers, only the chunk index and the first value are read.
 
 Arguments: the file, the seconds that one step of HDF5 may take, the bytes that it may hold at once, and the search path
 for h5py. An exit status other than 0, after "reading" was written, means that HDF5 crashed, did not finish or took more

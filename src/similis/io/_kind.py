@@ -9,8 +9,6 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["KINDS", "decide_kind", "kind_in_words", "kind_of_array"]
-
 KINDS: tuple[Kind, Kind] = ("similarity", "dissimilarity")
 _LETTERS: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _WORDS: dict[str, Kind] = {
@@ -40,20 +38,13 @@ def decide_kind(
     ----------
     values : array of shape (n, n), (m, n) or (n, n, q)
         Proximities.
-    given : {"similarity", "dissimilarity"} or None
-        What the user asked for. It wins, with a warning where the file states otherwise.
-    stated : {"similarity", "dissimilarity"} or None
-        What the file or its format states.
+    given, stated : {"similarity", "dissimilarity"} or None
+        Kinds that the user gave and that the file states. The first one wins, with a warning where they differ.
     where : str
         Name of the file, for messages.
     required : bool, default=False
         Whether to use the evidence of the diagonal, with a warning that names it, and to raise an error where there is
-        none.
-
-    Returns
-    -------
-    {"similarity", "dissimilarity"} or None
-        None only if not `required`.
+        none; else the result may be None.
     """
     if given is not None:
         if stated not in (None, given):

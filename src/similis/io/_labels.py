@@ -1,14 +1,10 @@
-"""Labels and groups in files of their own, aligned with the objects of a matrix or a table.
-
-:func:`align_labels` is the one place where the lines of such a file meet the objects: by id where the file has ids,
-else by position. Whatever it leaves out or ignores is reported in one warning with its count.
-"""
+"""Labels and groups in files of their own, aligned with the objects of a matrix or a table."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,9 +18,6 @@ from similis.io._containers import excel_rows
 from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
 from similis.io._text import quote, read_rows
 
-__all__ = ["align_labels", "labels_beside", "read_labels", "write_labels"]
-
-_TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 _GROUP_HEADERS = {"group", "groups"}
 _LABEL_WORDS = (  # further names of a column of labels
@@ -69,20 +62,9 @@ def align_labels(
 
     Returns
     -------
-    rows : ndarray of int
-        Objects that have a label, ascending.
-    labels : ndarray
-        Their labels; integers or booleans if all are spelled like one.
-
-    Raises
-    ------
-    ProximityError
-        If the file is malformed or ambiguous, if labels are missing in a file without ids, or if no id is known.
-
-    Warns
-    -----
-    InputWarning
-        With the number of objects without a label, of ids that are not known, and the columns that were chosen.
+    rows, labels : ndarray
+        Objects that have a label, ascending, and their labels; integers or booleans if all are spelled like one. A
+        warning names the number of objects without a label, of unknown ids, and the columns that were chosen.
 
     Examples
     --------
@@ -94,13 +76,11 @@ def align_labels(
     ...     align_labels(path, ["a", "b", "c"], 3)
     (array([0, 2]), array(['y', 'x'], dtype='<U1'))
     """
-    path = Path(path)
-    table = _LabelFile(path, what, NA if na is None else tuple(na), max_bytes)
-    table.split_blanks(ids, n)
-    if table.width == 1 and id_column is None:
-        found = table.by_position(n)
+    table = _LabelFile(Path(path), what, ids, n, {"", *(NA if na is None else na)}, max_bytes)
+    if not table.rows or (table.width == 1 and id_column is None):
+        found = table.by_position()
     else:
-        found = table.by_id(ids, n, column, id_column)
+        found = table.by_id(column, id_column)
     rows = np.array(sorted(found), dtype=np.intp)
     if not len(rows):
         raise ProximityError(f"{table.where} has no {what} for any of the {n} objects.")
@@ -116,15 +96,16 @@ def align_labels(
 class _LabelFile:
     """Cells of a label file, stripped, with the rules by which its header and columns are recognized."""
 
-    def __init__(self, path: Path, what: str, na: tuple[str, ...], max_bytes: int) -> None:
-        self.where, self.what, self.na = short_path(path), what, {"", *na}
+    def __init__(self, path: Path, what: str, ids: Sequence[str] | None, n: int, na: set[str], max_bytes: int) -> None:
+        self.where, self.what, self.ids, self.n, self.na = short_path(path), what, ids, n, na
+        self.known = {*(ids or ()), *(name.strip() for name in ids or ())}
         self.remarks: list[str] = []
         self.n_empty = 0  # objects with an empty cell
-        comments: list[str] = []
+        self.header: list[str] | None = None
         if path.suffix.lower() == ".xlsx":
             rows = excel_rows(path, None, max_bytes)[0]
         else:
-            rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=comments, keep_blank=True))
+            rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=[], keep_blank=True))
         while rows and not any(cell.strip() for cell in rows[-1][1]):
             rows.pop()
         self.width = max((len(cells) for _, cells in rows), default=1)
@@ -132,176 +113,161 @@ class _LabelFile:
             rows = [row for row in rows if any(cell.strip() for cell in row[1])]
         self.lines = [line for line, _ in rows]
         self.raw = [cells or [""] for _, cells in rows]
-        self.rows = [[cell.strip() for cell in cells] for cells in self.raw]
-        for line, cells in zip(self.lines, self.rows):
+        for line, cells in zip(self.lines, self.raw):
             if len(cells) != self.width:
                 raise ProximityError(
                     f"{self.where}, line {line}: every line must be a {what}, or an id and a {what}, with as many "
                     f"cells as the others. Got {len(cells)}, while another line has {self.width}."
                 )
+        words = [cells[0].split() for cells in self.raw]
+        if self.width == 1 and words and all(len(parts) == 2 for parts in words):
+            known = set(ids) if ids is not None else set(map(str, range(n + 1)))
+            if 2 * sum(parts[0] in known for parts in words) > len(words):  # `id label` without a comma or tab
+                self.raw, self.width = words, 2
+        self.rows = [[cell.strip() for cell in cells] for cells in self.raw]
 
-    def split_blanks(self, ids: Sequence[str] | None, n: int) -> None:
-        """Split ``id label`` lines without a comma or tab, if the first words are ids."""
-        words = [row[0].split() for row in self.rows]
-        if self.width > 1 or not words or any(len(parts) != 2 for parts in words):
-            return
-        known = set(ids) if ids is not None else {str(i) for i in range(n + 1)}
-        if 2 * sum(parts[0] in known for parts in words) > len(words):
-            self.raw = self.rows = words
-            self.width = 2
-
-    def by_position(self, n: int) -> dict[int, str]:
+    def by_position(self) -> dict[int, str]:
         """One label per line, in the order of the objects."""
         values = [row[0] for row in self.rows]
-        header = self._is_header(values, n)
+        header = self._is_header(values)
         body, lines = values[header:], self.lines[header:]
         gaps = [line for line, value in zip(lines, body) if value in self.na]
-        if len(body) != n or gaps:
+        if len(body) != self.n or gaps:
             below = f" below the header {quote_short(values[0])}" if header else ""
             gap = f" Line {gaps[0]} has none ({quote_short(body[lines.index(gaps[0])])})." if gaps else ""
             raise ProximityError(
                 f"{self.where} must hold one {self.what} per object. Got {len(body) - len(gaps)} {self.what}s{below} "
-                f"for {n} objects.{gap} To leave objects out, write lines `id,{self.what}`."
+                f"for {self.n} objects.{gap} To leave objects out, write lines `id,{self.what}`."
             )
         if header and values[0].lower() not in LABEL_HEADERS | _GROUP_HEADERS:
             self.remarks.append(f"line {self.lines[0]}, {quote_short(values[0])}, is read as a header")
         return dict(enumerate(body))
 
-    def _is_header(self, values: list[str], n: int) -> bool:
+    def _is_header(self, values: list[str]) -> bool:
         """Tell whether the first of the labels is a header: it names labels, and is not a label itself."""
         if not values or values[0] in values[1:] or values[0] in self.na:
             return False
-        word = values[0].lower()
-        if len(values) == n + 1:
+        if len(values) == self.n + 1:
             return True
         rest_is_numeric = not _is_numeric([values[0]]) and len(values) > 1 and _is_numeric(values[1:])
-        if rest_is_numeric or word in {*LABEL_HEADERS, *_GROUP_HEADERS, *_LABEL_WORDS} - {"y"}:
+        if rest_is_numeric or values[0].lower() in {*LABEL_HEADERS, *_GROUP_HEADERS, *_LABEL_WORDS} - {"y"}:
             return True
-        if len(values) == n > 2 and len(set(values)) < n:
+        if len(values) == self.n > 2 and len(set(values)) < self.n:
             self.remarks.append(
                 f"line {self.lines[0]}, {quote_short(values[0])}, is read as the {self.what} of one object"
             )
         return False
 
-    def by_id(self, ids: Sequence[str] | None, n: int, column: str | None, id_column: str | None) -> dict[int, str]:
+    def by_id(self, column: str | None, id_column: str | None) -> dict[int, str]:
         """Labels by the position of the object that the line names."""
-        header = self._header(ids, column, id_column)
-        place = self._id_place(header, ids, id_column, column)
-        label_place = self._label_place(header, place, column)
-        first = 0 if header is None else 1
+        if self._has_header(column, id_column):
+            self.header = self.rows[0]
+            self.lines, self.raw, self.rows = self.lines[1:], self.raw[1:], self.rows[1:]
+        place = self._id_place(id_column, column)
+        label_place = self._label_place(place, column)
+        labels = [row[label_place] for row in self.rows]
         if place is None:
-            values = [row[label_place] for row in self.rows[first:]]
-            if len(values) != n or any(value in self.na for value in values):
+            if len(labels) != self.n or any(label in self.na for label in labels):
                 raise ProximityError(
                     f"{self.where} has no column of ids and must hold one {self.what} per object. Got "
-                    f"{sum(value not in self.na for value in values)} {self.what}s for {n} objects."
+                    f"{sum(label not in self.na for label in labels)} {self.what}s for {self.n} objects."
                 )
-            return dict(enumerate(values))
-        names = [(raw[place], row[place]) for raw, row in zip(self.raw[first:], self.rows[first:])]
-        if ids is None:
-            position = self._row_numbers([name for _, name in names], n)
+            return dict(enumerate(labels))
+        names = [row[place] for row in self.rows]
+        if self.ids is None:
+            position = self._row_numbers(names)
         else:
-            position = {name.strip(): i for i, name in enumerate(ids)} | {name: i for i, name in enumerate(ids)}
+            position = {name.strip(): i for i, name in enumerate(self.ids)}
+            position |= {name: i for i, name in enumerate(self.ids)}
         found: dict[int, str] = {}
         seen: dict[str, int] = {}
         extra = 0
-        for line, (raw, name), row in zip(self.lines[first:], names, self.rows[first:]):
-            i = position.get(raw, position.get(name))
-            if seen.setdefault(raw, line) != line or i in found:
+        for line, cells, name, label in zip(self.lines, self.raw, names, labels):
+            i = position.get(cells[place], position.get(name))
+            if seen.setdefault(cells[place], line) != line or i in found:
                 raise ProximityError(
                     f"{self.where}, line {line}: the id {quote_short(name)} has a {self.what} already."
                 )
             if i is None:
                 extra += 1
-            elif row[label_place] in self.na:
+            elif label in self.na:
                 self.n_empty += 1
             else:
-                found[i] = row[label_place]
-        if extra == len(names):
+                found[i] = label
+        if names and extra == len(names):
             raise ProximityError(
-                f"{self.where}: none of its {extra} ids is an id of the objects. Got {quote_short(names[0][1])}, while "
-                f"the first object is {quote_short(ids[0] if ids else 0)}."
+                f"{self.where}: none of its {extra} ids is an id of the objects. Got {quote_short(names[0])}, while "
+                f"the first object is {quote_short(self.ids[0] if self.ids else 0)}."
             )
         if extra:
             self.remarks.append(f"{extra} ids are not among the objects and are ignored")
         return found
 
-    def _header(self, ids: Sequence[str] | None, column: str | None, id_column: str | None) -> list[str] | None:
+    def _has_header(self, column: str | None, id_column: str | None) -> bool:
         first, rest = self.rows[0], self.rows[1:]
-        names = {name.lower() for name in first}
         if {column, id_column} & set(first) - {None}:
-            return first
-        if ids is not None:
-            known = {*ids, *(name.strip() for name in ids)}
-            if not rest or any(cell in known for cell in first):
-                return None
-            if any(cell in known for row in rest for cell in row):
-                return first
-        words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS}
+            return True
+        if self.ids is not None:
+            if not rest or self.known & set(first):
+                return False
+            if any(cell in self.known for row in rest for cell in row):
+                return True
         is_number = [_is_numeric([cell]) for cell in first]
         numeric_below = [_is_numeric([row[j] for row in rest]) for j in range(self.width)] if rest else []
         if any(below and not above for above, below in zip(is_number, numeric_below)):
-            return first
-        return first if names & words - {""} and not any(is_number) else None
+            return True
+        words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS} - {""}
+        return not any(is_number) and bool({name.lower() for name in first} & words)
 
-    def _named(self, header: list[str] | None, name: str, option: str) -> int:
+    def _named(self, name: str, option: str) -> int:
         """Position of a column that the user named, by its name or its number."""
-        if header is not None:
-            for key in (str, str.lower):
-                found = [j for j, cell in enumerate(header) if key(cell) == key(name)]
-                if len(found) == 1:
-                    return found[0]
+        for key in (str, str.lower):
+            found = [j for j, cell in enumerate(self.header or ()) if key(cell) == key(name)]
+            if len(found) == 1:
+                return found[0]
         if name.isdecimal() and 1 <= int(name) <= self.width:
             return int(name) - 1
-        has = (
-            f"It has {quote_short(', '.join(header), 120)}" if header else f"It has {self.width} columns without names"
-        )
-        raise ProximityError(f"{self.where} has no column {quote_short(name)}, given as {option}. {has}.")
+        columns = quote_short(", ".join(self.header), 120) if self.header else f"{self.width} columns without names"
+        raise ProximityError(f"{self.where} has no column {quote_short(name)}, given as {option}. It has {columns}.")
 
-    def _id_place(
-        self, header: list[str] | None, ids: Sequence[str] | None, id_column: str | None, column: str | None
-    ) -> int | None:
+    def _places_named(self, names: Collection[str], places: list[int]) -> list[int]:
+        """Those of the columns whose header is one of the names."""
+        return [j for j in places if self.header is not None and self.header[j].lower() in names]
+
+    def _id_place(self, id_column: str | None, column: str | None) -> int | None:
         """Position of the column of ids; None if there is none and the labels are taken by position."""
         if id_column is not None:
-            return self._named(header, id_column, "id_column")
-        label = None if column is None else self._named(header, column, f"{self.what}_column")
-        rows = self.rows if header is None else self.rows[1:]
+            return self._named(id_column, "id_column")
+        label = None if column is None else self._named(column, f"{self.what}_column")
         places = [j for j in range(self.width) if j != label]
-        named = [j for j in places if header is not None and header[j].lower() in ID_HEADERS | _MORE_HEADERS]
-        if ids is not None:
-            known = {*ids, *(name.strip() for name in ids)}
-            matches = {j: sum(row[j] in known for row in rows) for j in places}
+        named = self._places_named(ID_HEADERS | _MORE_HEADERS, places)
+        if self.ids is not None:
+            matches = {j: sum(row[j] in self.known for row in self.rows) for j in places}
             best = max(matches, key=lambda j: (matches[j] > 0 and j in named, matches[j], -j))
             if matches[best]:
                 return best
-            if label is not None and any(row[label] in known for row in rows):
+            if label is not None and any(row[label] in self.known for row in self.rows):
                 raise ProximityError(
                     f"{self.where}: the column {quote_short(str(column))} holds the ids of the objects; name that of "
                     f"the {self.what}s with {self.what}_column."
                 )
-            return named[0] if named else places[0]  # its ids are reported as unknown
-        if named:
-            return named[0]
-        distinct = [j for j in places if len({row[j] for row in rows}) == len(rows)]
-        if distinct:
-            return distinct[0]
-        return None if label is not None else places[0]
+            return (named or places)[0]  # its ids are reported as unknown
+        distinct = [j for j in places if len({row[j] for row in self.rows}) == len(self.rows)]
+        return next(iter(named + distinct), None if label is not None else places[0])
 
-    def _label_place(self, header: list[str] | None, id_place: int | None, column: str | None) -> int:
+    def _label_place(self, id_place: int | None, column: str | None) -> int:
         option = f"{self.what}_column"
         if column is not None:
-            return self._named(header, column, option)
+            return self._named(column, option)
         places = [j for j in range(self.width) if j != id_place]
         if not places:
             raise ProximityError(f"{self.where} has no column of {self.what}s beside its ids.")
         if len(places) == 1:
             return places[0]
-        words = _GROUP_HEADERS if self.what == "group" else LABEL_HEADERS
-        named = [j for j in places if header is not None and header[j].lower() in words]
-        rows = self.rows if header is None else self.rows[1:]
-        found = named or [j for j in places if _looks_like_labels([row[j] for row in rows if row[j] not in self.na])]
-        found = found or [j for j in places if header is not None and header[j].lower() in _LABEL_WORDS]
-        names = [quote_short(header[j] if header else str(j + 1)) for j in found or places]
+        named = self._places_named(_GROUP_HEADERS if self.what == "group" else LABEL_HEADERS, places)
+        known = {j: [row[j] for row in self.rows if row[j] not in self.na] for j in places}
+        found = named or [j for j in places if _looks_like_labels(known[j])] or self._places_named(_LABEL_WORDS, places)
+        names = [quote_short(self.header[j] if self.header else str(j + 1)) for j in found or places]
         if len(found) != 1:
             raise ProximityError(
                 f"{self.where} has several columns that could hold the {self.what}s: {', '.join(names)[:100]}. Name "
@@ -311,8 +277,9 @@ class _LabelFile:
             self.remarks.append(f"the column {names[0]} is read as the {self.what}")
         return found[0]
 
-    def _row_numbers(self, names: list[str], n: int) -> dict[str, int]:
+    def _row_numbers(self, names: list[str]) -> dict[str, int]:
         """Positions of objects without ids, which are named by their row numbers."""
+        n = self.n
         numbers = {int(name) if name.isdecimal() and len(name) < 12 else -1 for name in names}
         by_zero, by_one = numbers <= set(range(n)), numbers <= set(range(1, n + 1))
         if by_zero and by_one and len(numbers) < n:
@@ -347,29 +314,12 @@ def _looks_like_labels(cells: list[str]) -> bool:
 def read_labels(
     path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
 ) -> NDArray[Any]:
-    """Read one label per object, in the order of `ids` if they are given.
+    """Read one label per object; an object without one is an error.
 
     Parameters
     ----------
-    path : Path
-        A text file, as for :func:`align_labels`.
-    ids : sequence of str or None
-        Ids of the objects, in the order of the result.
-    n : int
-        Number of objects.
-    max_bytes : int, default=2**31
-        Largest size of the unpacked file.
-    what : str, default="label"
-        Name of the values in messages, for example "group".
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Raises
-    ------
-    ProximityError
-        If some object has no label; :func:`align_labels` leaves such objects out.
+    path, ids, n, max_bytes, what
+        As for :func:`align_labels`, which leaves objects without a label out.
     """
     rows, labels = align_labels(path, ids, n, what=what, max_bytes=max_bytes)
     if len(rows) < n:
@@ -384,10 +334,8 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
 
     Parameters
     ----------
-    labels : ndarray of shape (n,)
-        Labels.
-    where : str
-        Their file, for the message.
+    labels, where : ndarray of shape (n,), str
+        Labels, and the name of their file for the message.
     """
     if len(labels) > 2 and len(np.unique(labels)) == len(labels):
         raise ProximityError(
@@ -400,7 +348,7 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
 def write_labels(file: IO[bytes], P: Proximity) -> None:
     """Write ``id,label`` lines, or labels alone if there are no ids."""
     assert P.labels is not None
-    labels = [str(label) for label in P.labels.tolist()]
+    labels = list(map(str, P.labels.tolist()))
     for label in labels:
         if label.strip() != label or label in NA:
             raise ProximityError(
@@ -413,8 +361,8 @@ def write_labels(file: IO[bytes], P: Proximity) -> None:
 
 
 def labels_beside(path: Path) -> Path:
-    """Path of the labels that belong to a text file: ``votes.labels.csv`` for ``votes.csv``."""
+    """Path of the labels of a text file: ``votes.labels.csv`` for ``votes.csv``."""
     stem = path.name
-    for suffix in _TEXT_SUFFIXES:
+    for suffix in (".gz", ".csv", ".tsv", ".txt"):
         stem = stem.removesuffix(suffix)
     return path.with_name(stem + ".labels.csv")

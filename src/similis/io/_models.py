@@ -3,9 +3,6 @@
 A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
 builds anything, the description is checked: every node must be of a kind that only holds data, every class of similis
 must be public or marked as storable, and every other class must be on the list below or trusted by skops itself.
-
-The card of a trained model is a JSON file beside it: method and parameters, digests of the data, versions, the expected
-error with its interval, and the ids, width and kind that new rows must have.
 """
 
 from __future__ import annotations
@@ -29,11 +26,10 @@ from similis._utils.messages import warn_user
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
+from similis.io._kind import KINDS
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
 from similis.io._verify import verify_model
-
-__all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
 
 _MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
@@ -79,22 +75,19 @@ _FORBIDDEN = {
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> None:
-    """Save a model to a file for :func:`load`.
+    """Save a model to a file for :func:`load`, atomically.
+
+    Functions are never loaded from files, so a model that holds one (``FromFunction(f)``) is rejected, and so are
+    decision trees and classes that are not trusted.
 
     Parameters
     ----------
     model : estimator
         Any estimator, measure or pipeline of similis and scikit-learn, fitted or not.
     path : str or path-like
-        File to write; ``.skops`` is the usual ending. It is replaced atomically.
+        File to write; ``.skops`` is the usual ending.
     trusted : sequence of types, default=()
         Classes of your own that the model holds. The same must be given to :func:`load`.
-
-    Raises
-    ------
-    ValueError
-        If the model holds something that :func:`load` rejects: a function (functions are never loaded from files, so
-        ``FromFunction(f)`` cannot be saved), a decision tree, a class that is not trusted.
 
     Examples
     --------
@@ -114,7 +107,8 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
         data = skops.io.dumps(model)
     except Exception as error:  # the object's own state methods may raise anything
         raise ValueError(f"This {what} cannot be saved: {_reason(error)}.") from None
-    _audit(io.BytesIO(data), f"This {what} cannot be saved: it", trusted)
+    where = f"This {what} cannot be saved: it"
+    _audit(*_read_archive(io.BytesIO(data), where), where, trusted)
     with atomic_write(path) as file:
         file.write(data)
 
@@ -122,38 +116,24 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
     """Load a model written by :func:`save`.
 
+    Nothing in the file is executed. Every fitted array is verified (type, shape, range of codes and indices, finiteness
+    where required; see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked. A malicious
+    file can still hold numbers that make predictions wrong.
+
     Parameters
     ----------
     path : str or path-like
         The file.
     trusted : sequence of types, default=()
         Classes of your own that the model may hold, beside those of similis and scikit-learn.
-
-    Returns
-    -------
-    object
-        The model, with the same predictions.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a model file, is damaged, or holds types or functions that are not trusted.
-    FileNotFoundError
-        If there is no such file.
-
-    Notes
-    -----
-    Nothing in the file is executed. Every fitted array is verified (type, shape, range of codes and indices, finiteness
-    where required; see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked. A malicious
-    file can still hold numbers that make predictions wrong.
     """
     import skops.io
 
     where = short_path(path)
     with open(path, "rb") as stored:
-        file = _with_current_names(stored, where)
-        names = _audit(file, where, trusted)
-        hint = version_hint(_sklearn_version(_schema(file, where)))
+        file, schema = _read_archive(stored, where)
+        names = _audit(file, schema, where, trusted)
+        hint = version_hint(_sklearn_version(schema))
         file.seek(0)
         try:
             model = skops.io.load(file, trusted=names)
@@ -166,7 +146,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
 
 
 def _sklearn_version(schema: Any) -> str:
-    """Return the version of scikit-learn that saved the estimators of a model; empty if there is none."""
+    """Version of scikit-learn that saved the estimators of a model; empty if there is none."""
     for node in _nodes(schema):
         content = node.get("content")
         stored = content.get("_sklearn_version") if isinstance(content, dict) else None
@@ -175,16 +155,17 @@ def _sklearn_version(schema: Any) -> str:
     return ""
 
 
-def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
+def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) -> list[str]:
     """Check a model file without building anything; return the names of the types that skops must trust too."""
     import skops.io
 
-    _check_own_types(trusted)
-    _check_archive(file, where)
+    for cls in trusted:
+        if not isinstance(cls, type):
+            raise ValueError(f"trusted must be a sequence of classes. Got {str(cls)[:60]!r}.")
     own = {f"{cls.__module__}.{cls.__qualname__}" for cls in trusted}
     names: set[str] = set()
     functions: set[str] = set()
-    for node in _nodes(_schema(file, where)):
+    for node in _nodes(schema):
         loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
         if not isinstance(loader, str) or loader not in _NODES:
             what = _FORBIDDEN.get(str(loader), "something unknown")
@@ -197,7 +178,11 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
             functions.add(name)
         elif name in own or name in _OTHER_CLASSES or _is_ours(name):
             names.add(name)
-    names |= functions & _scoring_functions() if functions else set()
+    if functions:  # those behind scikit-learn's own named scores are allowed
+        from sklearn.metrics import get_scorer, get_scorer_names
+
+        scores = [get_scorer(name)._score_func for name in get_scorer_names()]
+        names |= functions & {f"{score.__module__}.{score.__name__}" for score in scores}
     with _parse_errors(where):
         foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)
     for name in foreign:
@@ -210,22 +195,11 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
     return sorted(names)
 
 
-def _scoring_functions() -> set[str]:
-    """Functions that are allowed: those behind scikit-learn's own named scores."""
-    from sklearn.metrics import get_scorer, get_scorer_names
+def _read_archive(file: IO[bytes], where: str) -> tuple[IO[bytes], Any]:
+    """Check an archive; return it with its description, or a copy in which moved classes have their new names.
 
-    functions = [get_scorer(name)._score_func for name in get_scorer_names()]
-    return {f"{function.__module__}.{function.__name__}" for function in functions}
-
-
-def _check_own_types(trusted: Sequence[type]) -> None:
-    for cls in trusted:
-        if not isinstance(cls, type):
-            raise ValueError(f"trusted must be a sequence of classes. Got {str(cls)[:60]!r}.")
-
-
-def _check_archive(file: IO[bytes], where: str) -> None:
-    """Reject a compressed archive, so that its contents take no more memory than the file takes on disk."""
+    A compressed archive is rejected, so that its contents take no more memory than the file takes on disk.
+    """
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if file.read(1) == b"\x80":
@@ -238,6 +212,20 @@ def _check_archive(file: IO[bytes], where: str) -> None:
         raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
     with _parse_errors(where), zipfile.ZipFile(file) as archive:
         _check_arrays(archive, where)
+        schema = json.loads(archive.read("schema.json"))
+    moved = False
+    for node in _nodes(schema):
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        if current_name(name) != name:
+            node["__module__"], _, node["__class__"] = current_name(name).rpartition(".")
+            moved = True
+    if not moved:
+        return file, schema
+    copy = io.BytesIO()
+    with _parse_errors(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
+        for info in old.infolist():
+            new.writestr(info.filename, json.dumps(schema) if info.filename == "schema.json" else old.read(info))
+    return copy, schema
 
 
 def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
@@ -251,11 +239,6 @@ def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
                     if sum(part.file_size for part in inner.infolist()) > MAX_BYTES:
                         raise ValueError(f"a sparse matrix unpacks to more than {MAX_BYTES} bytes")
                     _check_arrays(inner, where)
-
-
-def _schema(file: IO[bytes], where: str) -> Any:
-    with _parse_errors(where), zipfile.ZipFile(file) as archive:
-        return json.loads(archive.read("schema.json"))
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -291,27 +274,6 @@ def _is_ours(name: str) -> bool:
     public = [getattr(module, export) for export in module.__all__]
     classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
     return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
-
-
-def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
-    """Return the model file, or a copy in which classes that an older version had elsewhere have their new names."""
-    _check_archive(file, where)
-    schema = _schema(file, where)
-    moved = False
-    for node in _nodes(schema):
-        module, name = node.get("__module__"), node.get("__class__")
-        if isinstance(module, str) and isinstance(name, str):
-            current = current_name(f"{module}.{name}")
-            if current != f"{module}.{name}":
-                node["__module__"], _, node["__class__"] = current.rpartition(".")
-                moved = True
-    if not moved:
-        return file
-    copy = io.BytesIO()
-    with _parse_errors(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
-        for info in old.infolist():
-            new.writestr(info.filename, json.dumps(schema) if info.filename == "schema.json" else old.read(info))
-    return copy
 
 
 @contextmanager
@@ -371,10 +333,8 @@ class ModelCard:
     novelty : dict or None
         Ascending ``scores`` of training objects, by which outliers among new objects are recognized, and their
         ``n_neighbors``.
-    versions : dict
-        Package versions at training time.
-    created : str
-        Time of training, UTC.
+    versions, created : dict, str
+        Package versions and UTC time of training.
     digest : str
         Digest of the model file that the card belongs to.
     matrices : dict of str to str or None
@@ -409,10 +369,8 @@ class TrainedModel:
 
     Attributes
     ----------
-    model : estimator
-        Fitted on all data.
-    card : ModelCard
-        Training data and expected error.
+    model, card : estimator, ModelCard
+        Fitted on all data; training data and expected error.
     result : StudyResult or None
         The study; None for a model that was read from a file.
     """
@@ -423,19 +381,14 @@ class TrainedModel:
 
 
 def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path | None:
-    """Write the model file and its card.
+    """Write the model file and its card; return the path of the card.
 
     Parameters
     ----------
     trained : TrainedModel
         Returned by :func:`similis.study.train_model`.
     path : str or path-like
-        The model file; ``model.skops`` gets the card ``model.card.json``.
-
-    Returns
-    -------
-    Path or None
-        The card; None if `path` is a FIFO or a device, beside which no card can lie.
+        The model file; ``model.skops`` gets the card ``model.card.json``, a FIFO or a device none.
     """
     save(trained.model, path)
     if is_stream(path):
@@ -453,11 +406,6 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
     ----------
     path : str or path-like
         The model file.
-
-    Returns
-    -------
-    TrainedModel
-        Without the study.
     """
     beside = card_path(path)
     model = load(path)
@@ -480,17 +428,12 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
 
 
 def card_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of the card that belongs to a model file.
+    """Return the path of the card of a model: ``model.card.json`` for ``model.skops``.
 
     Parameters
     ----------
     path : str or path-like
         The model file.
-
-    Returns
-    -------
-    Path
-        ``model.card.json`` for ``model.skops``.
     """
     path = Path(path)
     return path.with_name(f"{path.name.removesuffix('.skops')}.card.json")
@@ -502,19 +445,19 @@ def _card_of(record: Any) -> ModelCard:
     absent = dict.fromkeys(("needed", "types", "matrices", "calibration", "novelty"))  # from cards of 1.0
     record = {"settings": {}, **absent, **record}
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
-    if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
-        raise ValueError("reads or kind")
-    if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
-        raise ValueError("ids")
     needed = [] if card.needed is None else card.needed
-    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
-        raise ValueError("needed")
-    if card.matrices is not None and not set(card.matrices.values()) <= {"similarity", "dissimilarity"}:
-        raise ValueError("matrices")
-    if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
-        raise ValueError("types")
-    if card.novelty is not None and not all(type(score) is float for score in card.novelty["scores"]):
-        raise ValueError("novelty")
+    is_valid = (
+        card.reads in ("proximities", "objects")
+        and card.kind in KINDS
+        and (card.ids is None or len(card.ids) == len(set(card.ids)) == card.n)
+        and all(type(j) is int and 0 <= j < card.n for j in needed)
+        and len(set(needed)) == len(needed)
+        and (card.matrices is None or set(card.matrices.values()) <= {*KINDS})
+        and (card.types is None or set(card.types.values()) <= {"number", "text", "category"})
+        and (card.novelty is None or all(type(score) is float for score in card.novelty["scores"]))
+    )
+    if not is_valid:
+        raise ValueError("damaged")
     return card
 
 

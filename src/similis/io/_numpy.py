@@ -1,6 +1,6 @@
 """NumPy files: npz, and npy with a JSON sidecar. Pickled objects are never read.
 
-The header of every array is read first: its shape and type must agree with the bytes that are there, and with what the
+The shape and type that the header of an array declares must agree with the bytes that are there, and with what the
 caller is ready to unpack, before anything of that size is allocated.
 """
 
@@ -41,21 +41,7 @@ from similis.io._proximity import (
     square_of_condensed,
 )
 
-__all__ = [
-    "card",
-    "parts_of_card",
-    "matrix_card",
-    "read_npy",
-    "read_header",
-    "read_npz",
-    "choose_array",
-    "sidecar",
-    "write_card",
-    "write_npy",
-    "write_npz",
-]
-
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_HEADERS = {b"\1\0": npy.read_array_header_1_0, b"\2\0": npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _SPARSE = ("indices", "indptr", "row", "col", "format", "shape")
 
@@ -83,15 +69,21 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
         ids, column_ids = (parts[name].tolist() if name in parts else None for name in ("ids", "column_ids"))
-    kind: Any = kind_of_array(key)
-    about: dict[str, Any] = {"reason": f"by the name of the array, {quote_short(key)}"} if kind else {}
+    parts[key], kind, about = named_array(where, key, parts[key], options.square and not is_sparse)
     if "kind" in parts:
         kind, about = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None, {}
-    if options.square and not is_sparse and is_condensed(parts[key].shape):
-        parts[key], kind = square_of_condensed(parts[key].ravel(), where), kind or "dissimilarity"
     if is_sparse:
         parts[key], about = _sparse_part(parts, options.kind or kind, options, where)
     return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids, about)
+
+
+def named_array(where: str, name: str, values: Any, square: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Values, the kind that the name stands for, and why; a condensed vector becomes a matrix if `square`."""
+    kind = kind_of_array(name)
+    about = {"reason": f"by the name of the array, {quote_short(name)}"} if kind else {}
+    if square and is_condensed(values.shape):
+        return square_of_condensed(values.ravel(), where), kind or "dissimilarity", about
+    return values, kind, about
 
 
 def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions, where: str) -> tuple[Any, Any]:
@@ -189,35 +181,14 @@ def card(P: Proximity) -> dict[str, Any]:
 
 
 def matrix_card(
-    shape: tuple[int, ...],
-    *,
-    kind: str | None = None,
-    ids: Any = None,
-    column_ids: Any = None,
-    labels: Any = None,
+    shape: tuple[int, ...], *, kind: str | None = None, ids: Any = None, column_ids: Any = None, labels: Any = None
 ) -> dict[str, Any]:
     """Make the card that npy and zarr files store beside the values: everything else about a matrix, as JSON.
 
     Parameters
     ----------
-    shape : tuple of int
-        Shape of the matrix.
-    kind : {"similarity", "dissimilarity"}, optional
-        Kind of the values.
-    ids, column_ids : sequence, optional
-        Names of rows and columns, as in :class:`Proximity`.
-    labels : array-like, optional
-        One class label per row.
-
-    Returns
-    -------
-    dict
-        With valid ids (``card["ids"]``) and labels.
-
-    Raises
-    ------
-    ProximityError
-        If ids or labels do not fit the shape.
+    shape, kind, ids, column_ids, labels : optional
+        Shape of the matrix, and its parts as in :class:`Proximity`. Those that do not fit the shape are an error.
     """
     is_shape = isinstance(shape, tuple | list) and all(isinstance(extent, Integral) for extent in shape)
     if not is_shape or len(shape) < 2:
@@ -282,15 +253,21 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, ma
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
-    if info.compress_type != zipfile.ZIP_STORED and size > max_bytes:
-        raise ProximityError(
-            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
-        )
+    if info.compress_type != zipfile.ZIP_STORED:
+        check_size(where, size, max_bytes)
     with archive.open(info) as file:
         array = _data(file, read_header(file, where, size))
         if file.read(1):
             raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
     return array
+
+
+def check_size(where: str, size: int, max_bytes: int) -> None:
+    """Raise if something unpacks to more than `max_bytes`."""
+    if size > max_bytes:
+        raise ProximityError(
+            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
+        )
 
 
 def read_header(
@@ -299,10 +276,10 @@ def read_header(
     """Read shape, Fortran order and type of an npy stream; reject one of `size` bytes that declares another size."""
     if file.read(6) != npy.MAGIC_PREFIX:
         raise ProximityError(f"{where} does not start as an npy array does; the file is damaged or of another format.")
-    version = tuple(file.read(2))
+    version = file.read(2)
     if version not in _HEADERS:
-        raise ProximityError(f"{where} is an npy array of version {version}, which is not read.")
-    length = file.read(2 if version == (1, 0) else 4)
+        raise ProximityError(f"{where} is an npy array of version {tuple(version)}, which is not read.")
+    length = file.read(2 if version == b"\1\0" else 4)
     if int.from_bytes(length, "little") > _LONGEST:  # checked before it is read: it may be compressed
         raise ProximityError(f"{where} has a header of more than {_LONGEST} bytes; the file is damaged.")
     head = io.BytesIO(length + file.read(int.from_bytes(length, "little")))
@@ -326,13 +303,12 @@ def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
     shape, fortran, dtype = header
     flat = np.empty(math.prod(shape), dtype)
     view = memoryview(flat.view(np.uint8).data) if flat.size and dtype.itemsize else memoryview(b"")
-    done = 0
-    while done < len(view):
-        piece = file.read(min(1 << 22, len(view) - done))
+    while len(view):
+        piece = file.read(min(1 << 22, len(view)))
         if not piece:
             raise EOFError("the data end early")
-        view[done : done + len(piece)] = piece
-        done += len(piece)
+        view[: len(piece)] = piece
+        view = view[len(piece) :]
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 

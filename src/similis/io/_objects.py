@@ -19,51 +19,9 @@ from similis.io._labels import ID_HEADERS, read_labels
 from similis.io._proximity import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._text import MISSING, read_rows
 
-__all__ = ["ColumnTypes", "infer_types", "read_json_objects", "Objects", "read_objects"]
-
 ColumnType = Literal["number", "text", "category"]
 ColumnTypes = Mapping[str, ColumnType] | Literal["number", "text", "category", "mixed", "binary"]
 _TYPES = ("number", "text", "category")
-
-
-def read_json_objects(
-    path: Path, id_column: str | None, label_column: str | None, max_bytes: int
-) -> tuple[NDArray[Any], list[str] | None, NDArray[Any] | None]:
-    """Read objects, and their ids and labels if every entry has one.
-
-    An entry is the object itself, or a JSON object with id, label and the object under ``"object"``; without that key
-    the entry is the object, such as ``"edges"`` and ``"node_labels"`` of a graph.
-    """
-    where = short_path(path)
-    if path.stat().st_size > max_bytes:
-        raise ProximityError(f"{where} is larger than max_bytes={max_bytes}; raise max_bytes to read it.")
-    try:
-        entries = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ProximityError(f"{where} is not a JSON file: {str(error)[:80]}.") from None
-    if not isinstance(entries, list) or not entries:
-        raise ProximityError(f"{where} must hold a list of objects, at least one.")
-    ids = _texts_under(entries, id_column, ID_HEADERS - {"object"}, where)
-    labels = _texts_under(entries, label_column, LABEL_HEADERS, where)
-    objects = np.empty(len(entries), dtype=object)
-    for i, entry in enumerate(entries):  # one by one: NumPy would make a table of lists of equal length
-        objects[i] = entry["object"] if isinstance(entry, dict) and "object" in entry else entry
-    return objects, ids, None if labels is None else decode_labels(labels)
-
-
-def _texts_under(entries: list[Any], asked: str | None, usual: set[str], where: str) -> list[str] | None:
-    """Texts under one key of every entry; None if no entry has one of the usual keys."""
-    keys = {asked} if asked is not None else usual
-    found = [
-        next((entry[k] for k in entry if k in keys), None) if isinstance(entry, dict) else None for entry in entries
-    ]
-    missing = [i for i, value in enumerate(found) if value is None]
-    if len(missing) == len(found) and asked is None:
-        return None
-    if missing:
-        name = asked if asked is not None else "/".join(sorted(keys))[:40]
-        raise ProximityError(f"{where}: every object needs a {name!r}, or none. Object {missing[0]} has none.")
-    return [str(value) for value in found]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,10 +35,8 @@ class Objects:
         object).
     columns : tuple of str
         Names of the features.
-    ids : tuple of str or None
-        One name per object.
-    labels : ndarray of shape (n,) or None
-        One class label per object.
+    ids, labels : tuple of str or None, ndarray of shape (n,) or None
+        One name and one class label per object.
     types : dict or None
         For each column of a table ``"number"``, ``"text"`` (as written) or ``"category"`` (as written, None for empty
         cells); by default inferred from the values. None for other objects.
@@ -145,17 +101,6 @@ def read_objects(
     max_bytes : int, default=2**31
         Largest size that a compressed file may unpack to.
 
-    Returns
-    -------
-    Objects
-
-    Raises
-    ------
-    ProximityError
-        If the file is malformed; the message names file and line or column.
-    FileNotFoundError
-        If there is no such file.
-
     Examples
     --------
     >>> import os, tempfile
@@ -171,31 +116,40 @@ def read_objects(
         return _json_objects(path, id_column, label_column, labels, max_bytes)
     header, cells = _cells(path, where, delimiter, max_bytes)
     own = {*(columns or ()), *(types if isinstance(types, Mapping) else ())}  # neither ids nor labels
-    _check_header(header, own, where)
+    if all(map(_is_number, header)) and not own & set(header):
+        raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
     id_place = _place(header, id_column, ID_HEADERS, where, own)
     label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where, own)  # y is also a coordinate
-    features = _features(header, columns, (id_place, label_place), where)
+    if columns is not None:
+        features = [_named(header, name, where) for name in columns]
+    else:
+        features = [j for j in range(len(header)) if j not in (id_place, label_place)]
+    if not features:
+        raise ProximityError(f"{where} has no column that describes the objects, beside ids and labels.")
     ids = None
     if id_place is not None:
-        texts = [row[id_place] for row in cells]
         name = header[id_place]
         counts = name.lower() == "index" and columns is not None and labels is None  # perhaps within groups
         try:
-            ids = _ids(texts, where)
+            ids = _ids([row[id_place] for row in cells], where)
         except ProximityError as error:
-            if id_column is None and not counts:
+            if id_column is not None:
+                raise
+            if not counts:
                 other = ", or name the columns that describe the objects" if name.lower() == "index" else ""
                 raise ProximityError(
                     f"{error} The column {quote_short(name)} is taken for the ids because of its name; name another "
                     f"one with id_column{other}."
                 ) from None
-            if id_column is not None:
-                raise
     found: NDArray[Any] | None = None
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
     elif label_place is not None:
-        found = _labels(cells, label_place, where)
+        stated = [row[label_place] for row in cells]
+        if any(stated) and "" in stated:
+            place = stated.index("") + 1
+            raise ProximityError(f"{where}: object {place} has no label. Give one, or leave the object out.")
+        found = decode_labels(stated) if any(stated) else None  # objects to be predicted
     names = tuple(header[j] for j in features)
     text = np.array([[row[j] for j in features] for row in cells])
     chosen = _choose_types(types, names, text)
@@ -203,11 +157,43 @@ def read_objects(
 
 
 def _json_objects(path: Path, id_column: str | None, label_column: str | None, labels: Any, max_bytes: int) -> Objects:
-    values, names, found = read_json_objects(path, id_column, label_column, max_bytes)
-    ids = None if names is None else _ids(names, short_path(path))
+    """Read a list of entries: an object itself, or a dict with id, label and the object under ``"object"``.
+
+    Without that key the dict is the object, such as ``"edges"`` and ``"node_labels"`` of a graph.
+    """
+    where = short_path(path)
+    if path.stat().st_size > max_bytes:
+        raise ProximityError(f"{where} is larger than max_bytes={max_bytes}; raise max_bytes to read it.")
+    try:
+        entries = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ProximityError(f"{where} is not a JSON file: {str(error)[:80]}.") from None
+    if not isinstance(entries, list) or not entries:
+        raise ProximityError(f"{where} must hold a list of objects, at least one.")
+    names = _texts_under(entries, id_column, ID_HEADERS - {"object"}, where)
+    stated = _texts_under(entries, label_column, LABEL_HEADERS, where)
+    values = np.empty(len(entries), dtype=object)
+    for i, entry in enumerate(entries):  # one by one: NumPy would make a table of lists of equal length
+        values[i] = entry["object"] if isinstance(entry, dict) and "object" in entry else entry
+    ids = None if names is None else _ids(names, where)
+    found = None if stated is None else decode_labels(stated)
     if labels is not None:
         found = read_labels(Path(labels), ids, len(values), max_bytes=max_bytes)
     return Objects(values, ("object",), ids, found)
+
+
+def _texts_under(entries: list[Any], asked: str | None, usual: set[str], where: str) -> list[str] | None:
+    """Texts under one key of every entry; None if no entry has one of the usual keys."""
+    keys = {asked} if asked is not None else usual
+    dicts = [entry if isinstance(entry, dict) else {} for entry in entries]
+    found = [next((entry[k] for k in entry if k in keys), None) for entry in dicts]
+    missing = [i for i, value in enumerate(found) if value is None]
+    if len(missing) == len(found) and asked is None:
+        return None
+    if missing:
+        name = asked if asked is not None else "/".join(sorted(keys))[:40]
+        raise ProximityError(f"{where}: every object needs a {name!r}, or none. Object {missing[0]} has none.")
+    return list(map(str, found))
 
 
 def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:
@@ -230,21 +216,18 @@ def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tup
     return header, [[cell.strip() for cell in cells] for _, cells in rows[1:]]
 
 
-def _check_header(header: list[str], own: set[str], where: str) -> None:
-    if all(map(_is_number, header)) and not own & set(header):
-        raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
+def _named(header: list[str], name: str, where: str) -> int:
+    if name not in header:
+        raise ProximityError(
+            f"{where} has no column {quote_short(name)}. It has {quote_short(', '.join(header), 120)}."
+        )
+    return header.index(name)
 
 
-def _place(
-    header: list[str], asked: str | None, usual: set[str], where: str, features: Collection[str] = ()
-) -> int | None:
+def _place(header: list[str], asked: str | None, usual: set[str], where: str, features: Collection[str]) -> int | None:
     """Position of the named column, or of the one with a usual name; None if there is none."""
     if asked is not None:
-        if asked not in header:
-            raise ProximityError(
-                f"{where} has no column {quote_short(asked)}. It has {quote_short(', '.join(header), 120)}."
-            )
-        return header.index(asked)
+        return _named(header, asked, where)
     found = [j for j, name in enumerate(header) if name.lower() in usual and name not in features]
     if len(found) > 1:
         names = " and ".join(quote_short(header[j]) for j in found[:2])
@@ -254,31 +237,11 @@ def _place(
     return found[0] if found else None
 
 
-def _features(header: list[str], columns: Sequence[str] | None, taken: tuple[int | None, ...], where: str) -> list[int]:
-    if columns is not None:
-        places = [_place(header, name, set(), where) for name in columns]
-        features = [place for place in places if place is not None]
-    else:
-        features = [j for j in range(len(header)) if j not in taken]
-    if not features:
-        raise ProximityError(f"{where} has no column that describes the objects, beside ids and labels.")
-    return features
-
-
 def _ids(names: list[str], where: str) -> tuple[str, ...]:
     try:
         return as_ids(names, len(names), "row")
     except ProximityError as error:
         raise ProximityError(f"{where}: {error}") from None
-
-
-def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any] | None:
-    labels = [row[place] for row in cells]
-    if not any(labels):
-        return None  # objects to be predicted
-    if "" in labels:
-        raise ProximityError(f"{where}: object {labels.index('') + 1} has no label. Give one, or leave the object out.")
-    return decode_labels(labels)
 
 
 def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: NDArray[Any]) -> dict[str, str]:
@@ -297,11 +260,8 @@ def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: NDArr
     given = dict(types) if isinstance(types, Mapping) else {}
     if len(given) == len(names) == 1:  # one column, perhaps of another name
         given = dict.fromkeys(names, *given.values())
-    return {name: given.get(name, _number_or_category(text[:, j])) for j, name in enumerate(names)}
-
-
-def _number_or_category(text: NDArray[Any]) -> str:
-    return "number" if _all_numbers(text) else "category"
+    inferred = ["number" if _all_numbers(column) else "category" for column in text.T]
+    return {name: given.get(name, kind) for name, kind in zip(names, inferred)}
 
 
 def _all_numbers(text: NDArray[Any]) -> bool:
@@ -329,23 +289,22 @@ def _values(
 
 
 def _numbers(text: NDArray[Any], name: str, ids: tuple[str, ...] | None, where: str) -> NDArray[np.float64]:
-    numbers = np.empty(len(text))
+    numbers = np.full(len(text), np.nan)
     for i, cell in enumerate(text.tolist()):
-        if cell.lower() not in MISSING and not _is_number(cell):
+        if cell.lower() in MISSING:
+            continue
+        if not _is_number(cell):
             of = "" if ids is None else f" ({quote_short(ids[i])})"
             raise ProximityError(
                 f"{where}, object {i + 1}{of}: column {quote_short(name)} must hold numbers. Got {quote_short(cell)}; "
                 "leave the cell empty if it is missing."
             )
-        numbers[i] = np.nan if cell.lower() in MISSING else float(cell)
+        numbers[i] = float(cell)
     return numbers
 
 
 def infer_types(values: Any, columns: Sequence[str] | None) -> dict[str, str] | None:
-    """Types of the columns of a table of objects from the values; None for objects that are no table.
-
-    A column that holds nothing but numbers and missing values is a number, any other text.
-    """
+    """Types of the columns of a table, numbers (perhaps missing) or text; None for objects that are no table."""
     if columns is None or not len(values):
         return None
     if getattr(values, "dtype", None) is not None and values.dtype.kind in "biuf":

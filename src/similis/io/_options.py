@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._proximity import quote_short
-
-__all__ = ["PairOptions", "ReadOptions"]
-
-AGGREGATES = ("max", "min", "sum", "mean")
+from similis.io._proximity import check_kind, quote_short
 
 
 @dataclass(frozen=True)
 class PairOptions:
     """Options of pair lists, None where the default is to be used.
 
-    Attributes
+    Parameters
     ----------
-    columns : sequence of str, str or None
-        Names of all columns, or names or numbers of both id columns and the score.
-    score : str or None
-        Column of the values.
-    aggregate : {"max", "min", "sum", "mean"} or None
-        Value of a pair with several lines.
-    absent : {"missing", "zero"}, float or None
-        Value of pairs that are not listed.
+    columns, score, aggregate, absent : optional
+        As in :func:`similis.io.read_pairs`.
     """
 
     columns: Sequence[str] | str | None = None
@@ -39,7 +28,7 @@ class PairOptions:
     absent: str | float | None = None
 
     def __post_init__(self) -> None:
-        if self.aggregate not in (None, *AGGREGATES):
+        if self.aggregate not in (None, "max", "min", "sum", "mean"):
             raise ProximityError(f"aggregate must be max, min, sum or mean. Got {quote_short(self.aggregate)}.")
         if self.absent in (None, "missing", "zero"):
             return
@@ -53,7 +42,7 @@ class PairOptions:
     @property
     def any(self) -> bool:
         """True if an option is given that only pair lists have."""
-        return any(x is not None for x in (self.columns, self.score, self.aggregate, self.absent))
+        return any(value is not None for value in vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -62,22 +51,12 @@ class ReadOptions:
 
     Parameters
     ----------
-    square, directed, mmap : bool
+    square, directed, mmap, kind, key, delimiter, header, max_bytes : optional
         As in :func:`similis.read_proximity`.
-    kind : {"similarity", "dissimilarity"} or None
-        Kind that the user gave.
-    key : str or None
-        Name of one array of several in a file.
-    delimiter : str or None
-        Character between the cells of a text file.
-    header : bool or None
-        Whether the first line of a text file names the columns.
-    max_bytes : int
-        Largest size that a compressed file may unpack to.
-    label_column : str or None
+    label_column : str, optional
         Column of the labels in the file itself.
-    pairs : PairOptions
-        Options of lists of pairs: columns, score, aggregate, absent.
+    pairs : PairOptions, optional
+        Options of lists of pairs.
     """
 
     square: bool = True
@@ -91,7 +70,9 @@ class ReadOptions:
     label_column: str | None = None
     pairs: PairOptions = field(default_factory=PairOptions)
 
-    @property
-    def of_pairs(self) -> dict[str, Any]:
-        """Options of the function that makes a matrix of pairs."""
-        return {"options": self.pairs, "kind": self.kind, "directed": self.directed, "max_bytes": self.max_bytes}
+    def __post_init__(self) -> None:
+        check_kind(self.kind)
+        if self.delimiter not in (None, ",", ";", "\t", " ", "|"):
+            raise ProximityError(
+                f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(self.delimiter)}."
+            )

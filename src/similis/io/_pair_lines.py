@@ -1,7 +1,7 @@
 """Lines of pair lists: which columns hold both ids and the score, and the parsers of the lines.
 
-Blocks of plain lines are parsed by compiled code; a block with any other line (quotation marks inside a cell, missing
-values, letters beyond ASCII, errors) is parsed line by line, so that messages can name the line.
+Blocks of plain lines are parsed by compiled code, others (quotation marks inside a cell, missing values, letters beyond
+ASCII, errors) line by line, so that messages can name the line.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from similis.exceptions import ProximityError
 from similis.io._options import PairOptions
 from similis.io._proximity import quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
-
-__all__ = ["HITS", "Layout", "are_pairs", "find_layout", "is_pair_list", "parse_rows", "read_lines"]
 
 _CHUNK = 1 << 13  # lines that are parsed at once by the careful parser
 _BLOCK = 1 << 20  # bytes that are parsed at once by compiled code

@@ -1,7 +1,7 @@
 """Lists of pairs: alignment hits (BLAST, DIAMOND, MMseqs2, Foldseek), Mash and sourmash tables, edge lists.
 
-A line names two objects and holds one or more numbers about them. Lines are parsed in blocks and stored as two numbers
-of ids and a value, so that memory grows with the number of lines and not with the square of the number of objects.
+Lines are stored as two numbers of ids and a value, so that memory grows with the number of lines and not with the
+square of the number of objects.
 """
 
 from __future__ import annotations
@@ -23,13 +23,10 @@ from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import KINDS, decide_kind, kind_in_words
-from similis.io._options import PairOptions
+from similis.io._kind import decide_kind, kind_in_words
+from similis.io._options import PairOptions, ReadOptions
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
-from similis.io._proximity import Proximity, proximity_in_file, quote_short
-from similis.io._text import quote
-
-__all__ = ["HITS_ENDINGS", "pairs_of_rows", "read_pairs", "sparse_values", "write_pairs"]
+from similis.io._proximity import Proximity, proximity_in_file
 
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
@@ -42,6 +39,7 @@ _DISSIMILARITIES = set(
     "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
     "hamming levenshtein".split()
 )
+Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, values
 HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
 
@@ -100,17 +98,8 @@ def read_pairs(
     -------
     Proximity
         Ids in sorted order, so that the order of the lines does not matter. ``about`` counts lines, pairs, duplicates
-        and conflicts, and names score, kind, direction and the meaning of absent pairs.
-
-    Raises
-    ------
-    ProximityError
-        If the file is malformed; the message names the line.
-
-    Warns
-    -----
-    InputWarning
-        A summary of how the list was read, unless `score`, `aggregate` and `absent` are all given.
+        and conflicts, and names score, kind, direction and the meaning of absent pairs; a warning summarizes it, unless
+        `score`, `aggregate` and `absent` are all given.
 
     Notes
     -----
@@ -131,19 +120,21 @@ def read_pairs(
     b  0.5  0.0  2.0
     c  NaN  2.0  0.0
     """
-    options = PairOptions(columns, score, aggregate, absent)
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
-    path = Path(path)
-    where = short_path(path)
-    pairs = _Collected(where, options, square)
+    pairs = PairOptions(columns, score, aggregate, absent)
+    options = ReadOptions(square, directed, kind=kind, delimiter=delimiter, max_bytes=max_bytes, pairs=pairs)
+    return read_pair_list(Path(path), options, sparse)
+
+
+def read_pair_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
+    """Read a list of pairs, as :func:`read_pairs` does."""
+    pairs = _Collected(short_path(path), options.pairs, options.square)
     if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
         pairs.form = HITS
     if path.suffix.lower() in (".parquet", ".pq", ".feather", ".arrow"):
-        _read_table(path, pairs, max_bytes)
+        _read_table(path, pairs, options.max_bytes)
     else:
-        read_lines(path, pairs, delimiter, max_bytes)
-    return pairs.to_proximity(kind, directed, sparse, max_bytes)
+        read_lines(path, pairs, options.delimiter, options.max_bytes)
+    return pairs.to_proximity(options.kind, options.directed, as_sparse, options.max_bytes)
 
 
 @dataclass
@@ -167,7 +158,6 @@ class _Collected:
         self.index = rows, rows if self.square else columns
 
     def use(self, layout: Layout, form: str | None = None) -> None:
-        """Set score and format."""
         self.score, self.n_unnamed = layout.score, layout.n_unnamed
         if self.form == "edge list" or layout.form not in (None, HITS):
             self.form = form or layout.form or self.form
@@ -184,12 +174,10 @@ class _Collected:
         """Add lines with the numbers of their ids."""
         known = ~np.isnan(values)
         self.n_lines += len(values)
-        if not known.all():
-            self.n_missing += int(np.count_nonzero(~known))
-            rows, columns, values = rows[known], columns[known], values[known]
-        self.parts[0].append(rows)
-        self.parts[1].append(columns)
-        self.parts[2].append(values)
+        self.n_missing += int(np.count_nonzero(~known))
+        lines: list[NDArray[Any]] = [rows, columns, values]
+        for part, new in zip(self.parts, lines if known.all() else [line[known] for line in lines]):
+            part.append(new)
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
         """Aggregate the lines and fill in what they do not contain."""
@@ -209,38 +197,36 @@ class _Collected:
         kind, reason = self._kind(given, rows == columns, values)
         aggregate = self.options.aggregate or ("min" if kind == "dissimilarity" else "max")
         n_listed, order = len(rows), _kernels.order_pairs(rows, columns, *shape)
-        rows, columns, values = rows[order], columns[order], values[order]
-        del order
-        rows, columns, values, n_conflicts = _aggregate(rows, columns, values, aggregate)
+        entries = rows[order], columns[order], values[order]
+        del order, rows, columns, values
+        entries, n_conflicts = _aggregate(entries, aggregate)
         about: dict[str, Any] = {
             "format": self.form,
             "lines": self.n_lines,
             "score": self.score,
             "kind": kind,
             "reason": reason,
-            "pairs": len(rows),
-            "duplicates": n_listed - len(rows),
+            "pairs": len(entries[0]),
+            "duplicates": n_listed - len(entries[0]),
             "conflicts": n_conflicts,
             "missing": self.n_missing,
             "aggregate": aggregate,
         }
         if self.square:
-            rows, columns, values, about["direction"] = _directions(rows, columns, values, shape[0], directed)
-            about["pairs"] = int(np.count_nonzero(rows != columns))
-        fill, about["absent"] = self._absent(kind, values)
+            entries, about["direction"] = _directions(entries, shape[0], directed)
+            about["pairs"] = int(np.count_nonzero(entries[0] != entries[1]))
+        fill, about["absent"] = self._absent(kind, entries[2])
         if self.square:
-            rows, columns, values, about["diagonal"] = complete_diagonal(rows, columns, values, shape[0], kind)
+            entries, about["diagonal"] = complete_diagonal(entries, shape[0], kind)
         else:
             about["fill"] = fill  # also of columns that a model needs and no line names
-        matrix = sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
-        del rows, columns, values
+        matrix = sp.coo_array((entries[2], entries[:2]), shape=shape).tocsr()
+        del entries
         dense = absent_entries(matrix, fill, kind, as_sparse, self.where, max_bytes)
         n_possible = shape[0] * (shape[0] - 1) if self.square else shape[0] * shape[1]
         about |= {"objects": shape[0], "possible": n_possible, "sparse": sp.issparse(dense)}
         self._report(about)
-        P = proximity_in_file(self.where, dense, ids, kind, None, None if self.square else column_ids)
-        object.__setattr__(P, "about", about)
-        return P
+        return proximity_in_file(self.where, dense, ids, kind, None, None if self.square else column_ids, about)
 
     def _drop_stars(self) -> None:
         """Remove the subject `*` of lines for queries without hits; the queries stay."""
@@ -274,14 +260,11 @@ class _Collected:
     def _absent(self, kind: Kind | None, values: NDArray[Any]) -> tuple[float, str]:
         """Value of absent pairs, and its name."""
         absent = self.options.absent
+        if absent is None and self.form == HITS and kind == "dissimilarity":
+            top = float(values.max()) if len(values) else 0.0
+            return top, f"{top:.6g}, the largest listed value"
         if absent is None:
-            if self.form != HITS:
-                absent = "missing"
-            elif kind == "dissimilarity":
-                top = float(values.max()) if len(values) else 0.0
-                return top, f"{top:.6g}, the largest listed value"
-            else:
-                absent = "zero"
+            absent = "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
             raise ProximityError(
                 f"{self.where}: with absent='zero', absent pairs would have dissimilarity zero, as if they were "
@@ -298,12 +281,14 @@ class _Collected:
         if None not in (options.score, options.aggregate, options.absent) and not self.n_missing:
             return
         unit = "ordered pairs" if self.square else "pairs"
-        kind = ", ".join(filter(None, (about["kind"], about["reason"])))
-        unnamed = f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
-        unnamed = unnamed if self.n_unnamed else ""
+        score = f"score {self.score}"
+        if about["kind"] or about["reason"]:
+            score += f" ({', '.join(filter(None, (about['kind'], about['reason'])))})"
+        if self.n_unnamed:
+            score += f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
         words = [
             f"{self.form}, {self.n_lines} lines, {about['objects']} objects",
-            f"score {self.score}" + (f" ({kind})" if kind else "") + unnamed,
+            score,
             f"{about['pairs']} of {about['possible']} {unit} present, absent ones are {about['absent']}",
         ]
         if about["duplicates"]:
@@ -322,7 +307,8 @@ def absent_entries(
 ) -> Any:
     """Make a matrix with `fill` where the sparse one has no entry: sparse if it is large and its meaning allows it."""
     fits = (kind == "similarity" and fill == 0) or (kind == "dissimilarity" and np.isnan(fill))
-    size, total = 8 * matrix.shape[0] * matrix.shape[1], matrix.shape[0] * matrix.shape[1]
+    total = matrix.shape[0] * matrix.shape[1]
+    size = 8 * total
     if as_sparse and not fits:
         raise ProximityError(
             f"{where}: a sparse matrix has zero for absent similarities, and missing for absent dissimilarities. Use "
@@ -344,19 +330,18 @@ def absent_entries(
 def sparse_values(
     matrix: Any, kind: Kind | None, absent: str | float | None, where: str, max_bytes: int
 ) -> tuple[Any, dict[str, Any]]:
-    """Make the values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
+    """Values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
 
-    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, and missing in any other
-    matrix, unless `absent` tells otherwise.
+    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, else missing by default.
     """
-    entries = matrix.tocoo()
-    rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
+    stored = matrix.tocoo()
+    rows, columns = (np.asarray(x, dtype=np.int64) for x in stored.coords)
     n, about = matrix.shape[0], {"pairs": int(np.count_nonzero(rows != columns))}
-    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(entries.data == 0))}
-    rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, n, kind)
+    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(stored.data == 0))}
+    entries, diagonal = complete_diagonal((rows, columns, stored.data), n, kind)
     given, absent = absent, absent if absent is not None else "zero" if kind == "similarity" else "missing"
     fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
-    matrix = sp.coo_array((data, (rows, columns)), shape=matrix.shape).tocsr()
+    matrix = sp.coo_array((entries[2], entries[:2]), shape=matrix.shape).tocsr()
     values = absent_entries(matrix, fill, kind, None, where, max_bytes)
     if given is None and kind is None and kind_evidence(values) == "similarity":
         absent, values = "zero", np.nan_to_num(values, copy=False)
@@ -386,25 +371,16 @@ def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
 
 
 def pairs_of_rows(
-    where: str,
-    rows: list[list[str]],
-    *,
-    options: PairOptions,
-    kind: Kind | None,
-    directed: bool,
-    max_bytes: int,
-    form: str,
-    objects: Iterable[str] = (),
-    lines: list[int] | None = None,
+    where: str, rows: list[list[str]], form: str, options: ReadOptions, objects: Iterable[str] = (), lines: Any = None
 ) -> Proximity:
     """Make the matrix of lines of cells below a header; `objects` may name some that have no line."""
-    pairs = _Collected(where, options, True, form)
+    pairs = _Collected(where, options.pairs, True, form)
     pairs.number(list(objects))
-    layout = find_layout(where, rows[:51], None, options)
+    layout = find_layout(where, rows[:51], None, options.pairs)
     pairs.use(layout)
     numbers = (lines or list(range(1, len(rows) + 1)))[layout.n_header :]
     pairs.add(*parse_rows(rows[layout.n_header :], numbers, layout.places, where, ","))
-    return pairs.to_proximity(kind, directed, None, max_bytes)
+    return pairs.to_proximity(options.kind, options.directed, None, options.max_bytes)
 
 
 def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int32]]:
@@ -417,13 +393,12 @@ def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int32]]:
     return [names[k] for k in order], place
 
 
-def _aggregate(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], how: str
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
-    """One value per pair of a sorted list, and the number of pairs with different values."""
+def _aggregate(entries: Entries, how: str) -> tuple[Entries, int]:
+    """One value per pair of a sorted list; also the number of pairs with different values."""
+    rows, columns, values = entries
     is_new = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if is_new.all():
-        return rows, columns, values, 0
+        return entries, 0
     starts = np.flatnonzero(np.r_[True, is_new])
     differ = np.r_[False, (values[1:] != values[:-1]) & ~is_new]
     n_conflicts = int(np.count_nonzero(np.logical_or.reduceat(differ, starts)))
@@ -431,39 +406,38 @@ def _aggregate(
     result = combine.reduceat(values, starts)
     if how == "mean":
         result /= np.diff(np.r_[starts, len(rows)])
-    return rows[starts], columns[starts], result, n_conflicts
+    return (rows[starts], columns[starts], result), n_conflicts
 
 
-def _directions(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, directed: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], str]:
+def _directions(entries: Entries, n: int, directed: bool) -> tuple[Entries, str]:
     """Fill in reverse directions if no pair has two different values; also a sentence about the directions."""
+    rows, columns, values = entries
     place = _kernels.reverse_places(rows, columns, n)
     n_different = int(np.count_nonzero((values != values[place]) & (place >= 0))) // 2
     one_way = place < 0
     n_one = int(np.count_nonzero(one_way))
     if not n_one:
-        return rows, columns, values, f"{n_different} pairs differ by direction" if n_different else "symmetric"
+        return entries, f"{n_different} pairs differ by direction" if n_different else "symmetric"
     if directed or n_different:
         text = f"directed: {n_different} pairs differ by direction and {n_one} are listed in one direction only"
-        return rows, columns, values, text
-    return (
-        np.r_[rows, columns[one_way]],
-        np.r_[columns, rows[one_way]],
-        np.r_[values, values[one_way]],
-        f"{n_one} pairs are listed once and read in both directions",
-    )
+        return entries, text
+    reverse = columns[one_way], rows[one_way], values[one_way]
+    return _joined(entries, reverse), f"{n_one} pairs are listed once and read in both directions"
 
 
-def complete_diagonal(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, kind: Kind | None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], str]:
+def _joined(entries: Entries, more: Entries) -> Entries:
+    rows, columns, values = map(np.concatenate, zip(entries, more))
+    return rows, columns, values
+
+
+def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entries, str]:
     """Add the diagonal entries that the list does not contain; also a sentence about them."""
+    rows, columns, values = entries
     has_own = np.zeros(n, dtype=bool)
     has_own[rows[rows == columns]] = True
     without = np.flatnonzero(~has_own)
     if not len(without) or kind is None or not len(values):
-        return rows, columns, values, ""
+        return entries, ""
     if kind == "dissimilarity":
         own, text = np.zeros(len(without)), "0"
     elif has_own.any():
@@ -474,15 +448,11 @@ def complete_diagonal(
     else:
         top = 1.0 if values.min() >= 0 and values.max() <= 1 else float(values.max())
         own, text = np.full(len(without), top), f"{top:g}"
-    return (
-        np.r_[rows, without],
-        np.r_[columns, without],
-        np.r_[values, own],
-        f"{len(without)} objects have no line with themselves: their value with themselves is {text}",
-    )
+    text = f"{len(without)} objects have no line with themselves: their value with themselves is {text}"
+    return _joined(entries, (without, without, own)), text
 
 
-def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None:
+def write_pairs(file: IO[bytes], P: Proximity) -> None:
     """Write an edge list with a header: one line per entry that is not missing, also those of the diagonal.
 
     A symmetric matrix has one line per pair.
@@ -490,12 +460,9 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
     values: Any = P.values
-    row: Any
     left = P.ids or tuple(map(str, range(P.shape[0])))
-    right = (P.columns if not P.square else left) or tuple(map(str, range(P.shape[1])))
-    spell = quote if delimiter == "," else str
-    left, right = tuple(map(spell, left)), tuple(map(spell, right))
-    file.write(delimiter.join(("source", "target", P.kind or "value")).encode() + b"\n")
+    right = P.columns or tuple(map(str, range(P.shape[1])))
+    file.write(f"source\ttarget\t{P.kind or 'value'}\n".encode())
     if sp.issparse(values):
         symmetric = P.square and abs(values - values.T).nnz == 0
     else:
@@ -505,11 +472,10 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
             part = slice(values.indptr[i], values.indptr[i + 1])
             columns, row = values.indices[part], values.data[part]
         else:
-            row = np.asarray(values[i])
-            columns = np.flatnonzero(~np.isnan(row))
-            row = row[columns]
+            columns = np.flatnonzero(~np.isnan(values[i]))
+            row = np.asarray(values[i])[columns]
         lines = [
-            f"{left[i]}{delimiter}{right[j]}{delimiter}{value!r}\n"
+            f"{left[i]}\t{right[j]}\t{value!r}\n"
             for j, value in zip(columns.tolist(), row.tolist())
             if j >= i or not symmetric
         ]

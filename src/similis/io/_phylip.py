@@ -17,9 +17,7 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
-from similis.io._text import RowBuffer, is_number, open_text, parse_number
-
-__all__ = ["is_named_triangle", "is_phylip", "read_named_triangle", "read_phylip", "write_phylip"]
+from similis.io._text import RowBuffer, is_number, matrix_of_triangle, open_text, parse_number, row_spans
 
 _STRICT = 10  # characters of a name in the original format
 
@@ -47,8 +45,7 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
     counter = 0
     lines: list[tuple[int, str]] = []
     with open_text(path, options.max_bytes, lambda: counter + 1) as text:
-        for line in text:
-            counter += 1
+        for counter, line in enumerate(text, 1):
             if line.strip():
                 lines.append((counter, line.rstrip("\r\n")))
     first = lines[0][1].split() if lines else []
@@ -56,13 +53,11 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         found = quote_short(" ".join(first))
         raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {found}.")
     n, body = int(first[0]), lines[1:]
-    layouts = {"square": [n] * n, "lower": list(range(n)), "lower with diagonal": list(range(1, n + 1))}
-    layouts |= {"upper": list(range(n - 1, -1, -1)), "upper with diagonal": list(range(n, 0, -1))}
     for strict in (False, True):
         rows = _rows(body, n, strict)
         counts = [len(numbers) for _, _, numbers in rows]
-        layout = next((name for name, expected in layouts.items() if counts == expected), None)
-        if layout is not None and all(is_number(cell) for _, _, numbers in rows for cell in numbers[:1]):
+        is_matrix = len(rows) == n and row_spans(counts) is not None
+        if is_matrix and all(is_number(cell) for _, _, numbers in rows for cell in numbers[:1]):
             break
     else:
         rows = _rows(body, n, strict=False)
@@ -75,14 +70,8 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
             f"{where}, line {rows[k][0]}: the rows must form a square matrix of {n} objects or one triangle of it. Row "
             f"{k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
         )
-    values = np.zeros((n, n))
-    for i, (place, _, numbers) in enumerate(rows):
-        row = np.array([parse_number(cell, f"{where}, line {place}") for cell in numbers])
-        start = {"upper": i + 1, "upper with diagonal": i}.get(layout, 0)
-        values[i, start : start + len(row)] = row
-        if layout != "square":
-            values[start : start + len(row), i] = row
-    return _with_kind(where, [name for _, name, _ in rows], values, layout in ("lower", "upper"), options.kind)
+    numbers = [np.array([parse_number(cell, f"{where}, line {line}") for cell in cells]) for line, _, cells in rows]
+    return _with_kind(where, [name for _, name, _ in rows], matrix_of_triangle(numbers), 0 in counts, options.kind)
 
 
 def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], bool] | None:
@@ -193,24 +182,20 @@ def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
                 kind = "similarity"
             elif is_mega and plain and (line.lstrip().startswith("[") or all(map(is_number, plain))):
                 rows.append((k, plain))
-    n, counts = len(names), [len(cells) for _, cells in rows]
-    lower, upper, square = list(range(1, n + 1)), list(range(n, 0, -1)), [n] * n
-    if not n or counts not in (lower, lower[:-1], upper, upper[1:], square):
-        wrong = (number for i, (number, cells) in enumerate(rows) if len(cells) not in (i + 1, n - i - 1, n - i))
+    n, given = len(names), list(rows)
+    if len(rows) == n - 1 and rows:  # no line for the object without distances in a triangle
+        rows.insert(0 if len(rows[0][1]) == 1 else n, (0, []))
+    if not n or len(rows) != n or row_spans([len(cells) for _, cells in rows]) is None:
+        wrong = (line for i, (line, cells) in enumerate(given) if len(cells) not in (i + 1, n - i - 1, n - i))
         raise ProximityError(
-            f"{where}, line {next(wrong, rows[-1][0] if rows else 1)}: the rows must form a triangle of the distances "
-            f"of {n} named objects. Got {len(rows)} rows."
+            f"{where}, line {next(wrong, given[-1][0] if given else 1)}: the rows must form a triangle of the "
+            f"distances of {n} named objects. Got {len(given)} rows."
         )
-    values, is_lower = np.zeros((n, n)), counts in (lower, lower[:-1])
-    for i, (number, cells) in enumerate(rows, is_lower and len(rows) < n):
-        start = 0 if is_lower else n - len(cells)
-        numbers = [
-            np.nan if cell == "inf" else parse_number(cell, f"{where}, line {number}") for cell in cells
-        ]  # EMBOSS writes nan or inf where it cannot compute a distance
-        values[i, start : start + len(numbers)] = numbers
-        if counts != square:
-            values[start : start + len(numbers), i] = numbers
-    return proximity_in_file(where, values, names, kind, about={"reason": "by its format"})
+    numbers = [  # EMBOSS writes nan or inf where it cannot compute a distance
+        np.array([np.nan if cell == "inf" else parse_number(cell, f"{where}, line {line}") for cell in cells])
+        for line, cells in rows
+    ]
+    return proximity_in_file(where, matrix_of_triangle(numbers), names, kind, about={"reason": "by its format"})
 
 
 def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, str, list[str]]]:
@@ -233,18 +218,28 @@ def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, 
 
 
 def write_phylip(file: IO[bytes], P: Proximity) -> None:
-    """Write a square matrix with relaxed names; names must not hold blanks, and no entry may be missing."""
-    if not P.square or len(P.shape) != 2:
-        raise ProximityError(f"A PHYLIP file holds one square matrix. Got shape {P.shape}.")
-    values: NDArray[np.float64] = P.to_dense()
-    if P.kind == "similarity":
-        raise ProximityError("A PHYLIP file holds dissimilarities. Got similarities; convert them first.")
-    if np.isnan(values).any():
+    """Write a square matrix with relaxed names; no entry may be missing."""
+    if np.isnan(P.to_dense()).any():
         raise ProximityError("A PHYLIP file cannot hold missing entries; complete the matrix first.")
+    _write_distances(file, P, "PHYLIP file", r"\s", "blanks", str(P.n))
+
+
+def write_lsmat(file: IO[bytes], P: Proximity) -> None:
+    """Write a square matrix as scikit-bio does."""
+    head = "\t".join(["", *(P.ids or map(str, range(P.n)))])
+    _write_distances(file, P, "scikit-bio matrix", r'[\t"]|^\s|\s\Z', "tabs or quotation marks", head)
+
+
+def _write_distances(file: IO[bytes], P: Proximity, what: str, forbidden: str, rule: str, head: str) -> None:
+    """Write a line with `head`, and below it a line per row with its id, which must not match `forbidden`."""
+    if P.kind == "similarity":
+        raise ProximityError(f"A {what} holds dissimilarities. Got similarities; convert them first.")
+    if not P.square or len(P.shape) != 2:
+        raise ProximityError(f"A {what} holds one square matrix. Got shape {P.shape}.")
     ids = P.ids or tuple(map(str, range(P.n)))
-    bad = next((name for name in ids if name.split() != [name]), None)
+    bad = next((name for name in ids if re.search(forbidden, name)), None)
     if bad is not None:
-        raise ProximityError(f"A name in a PHYLIP file must not hold blanks. Got {quote_short(bad)}.")
-    file.write(f"{P.n}\n".encode())
-    for name, row in zip(ids, values):
+        raise ProximityError(f"An id in a {what} must not hold {rule}. Got {quote_short(bad)}.")
+    file.write(f"{head}\n".encode())
+    for name, row in zip(ids, P.to_dense()):
         file.write(("\t".join([name, *map(repr, row.tolist())]) + "\n").encode())

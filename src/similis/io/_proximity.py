@@ -18,8 +18,6 @@ from similis.base import Kind, check_frame_order, check_label_order, fill_masked
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS
 
-__all__ = ["Proximity"]
-
 LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 
 
@@ -67,15 +65,10 @@ class Proximity:
         rows, columns = values.shape[:2]
         ids = None if self.ids is None else as_ids(self.ids, rows, "row")
         column_ids = None if self.column_ids is None else as_ids(self.column_ids, columns, "column")
-        if self.kind is not None and self.kind not in KINDS:
-            raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(self.kind)}.")
+        check_kind(self.kind)
         labels = None if self.labels is None else as_labels(self.labels, rows)
-        for name, value in {
-            "values": values,
-            "ids": ids,
-            "column_ids": None if column_ids == ids else column_ids,
-            "labels": labels,
-        }.items():
+        column_ids = None if column_ids == ids else column_ids
+        for name, value in {"values": values, "ids": ids, "column_ids": column_ids, "labels": labels}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -99,16 +92,7 @@ class Proximity:
         return self.ids if self.square else self.column_ids
 
     def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
-        """Return the proximities of some of the objects.
-
-        Parameters
-        ----------
-        objects : sequence of int
-            Rows, in the order of the result; of a square matrix the columns too.
-
-        Returns
-        -------
-        Proximity
+        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix.
 
         Examples
         --------
@@ -121,44 +105,21 @@ class Proximity:
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
         columns = rows if self.square else np.arange(values.shape[1])
-        return Proximity(
-            values[rows][:, columns] if sparse.issparse(values) else take_block(values, rows, columns),
-            None if self.ids is None else tuple(self.ids[i] for i in rows),
-            self.kind,
-            None if self.labels is None else self.labels[rows],
-            None if self.square else self.column_ids,
-            self.about,
-        )
+        ids = None if self.ids is None else tuple(self.ids[i] for i in rows)
+        labels = None if self.labels is None else self.labels[rows]
+        values = values[rows][:, columns] if sparse.issparse(values) else take_block(values, rows, columns)
+        return replace(self, values=values, ids=ids, labels=labels)
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with the ids as index and columns.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
+        """Return a pandas DataFrame with the ids as index and columns."""
         pd = require_package("pandas", extra="frame", who="to_frame")
         if self.values.ndim != 2:
             raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
-        columns = self.columns
-        return pd.DataFrame(
-            self.to_dense(),
-            index=None if self.ids is None else list(self.ids),
-            columns=None if columns is None else list(columns),
-        )
+        index, columns = (None if names is None else list(names) for names in (self.ids, self.columns))
+        return pd.DataFrame(self.to_dense(), index=index, columns=columns)
 
     def to_dense(self) -> NDArray[Any]:
-        """Return the values as an array; absent entries of a sparse dissimilarity become NaN.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return the values as an array; absent entries of a sparse dissimilarity become NaN."""
         values: Any = self.values
         if not sparse.issparse(values):
             return values
@@ -205,25 +166,19 @@ def as_proximity(
     """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
     if not isinstance(data, Proximity):
         check_label_order(data, labels)
-        rows, columns = frame_ids(data)
+        rows = columns = None
+        if getattr(data, "columns", None) is not None and len(getattr(data, "shape", ())) == 2:  # of pandas or polars
+            index = getattr(data, "index", None)
+            rows = None if index is None or callable(index) else _unless_default(list(index))
+            columns = _unless_default(list(data.columns))
+            if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
+                rows, columns = rows or columns, columns or rows
         data = Proximity(data, ids=rows, column_ids=columns)  # type: ignore[arg-type]
     given = {"ids": ids, "kind": kind, "labels": labels, "column_ids": column_ids}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if ids is not None and column_ids is None and data.square:
         changes["column_ids"] = None
     return replace(data, **changes) if changes else data
-
-
-def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
-    """Row and column ids of a pandas or polars frame; the default index 0, 1, 2, ... counts as none."""
-    columns, index = getattr(data, "columns", None), getattr(data, "index", None)
-    if columns is None or len(getattr(data, "shape", ())) != 2:
-        return None, None
-    rows = None if index is None or callable(index) else _unless_default(list(index))
-    names = _unless_default(list(columns))
-    if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
-        return rows or names, names or rows
-    return rows, names
 
 
 def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
@@ -242,21 +197,24 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
     missing = np.isnan(A)
-    n_missing = [np.count_nonzero(half(missing, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
-    n_filled = [np.count_nonzero(half(A, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
-    for empty, full in ((0, 1), (1, 0)):
-        if n_missing[empty] == n_pairs:
-            one_sided, word = n_missing[full] < n_pairs, "empty"
+    halves = {"upper": (np.triu, 1), "lower": (np.tril, -1)}
+    counts = {
+        side: (np.count_nonzero(half(missing, k)), np.count_nonzero(half(A, k))) for side, (half, k) in halves.items()
+    }
+    for empty, full in (("upper", "lower"), ("lower", "upper")):
+        (n_missing, n_filled), (n_missing_there, n_filled_there) = counts[empty], counts[full]
+        if n_missing == n_pairs:
+            one_sided, word = n_missing_there < n_pairs, "empty"
         else:
-            one_sided, word = n_filled[empty] == 0 and 2 * (n_filled[full] - n_missing[full]) > n_pairs, "zero"
+            one_sided, word = n_filled == 0 and 2 * (n_filled_there - n_missing_there) > n_pairs, "zero"
         if one_sided:
-            sides = ("upper", "lower")
             warn_user(
-                f"{where}: the {sides[empty]} triangle is {word} and was filled in from the {sides[full]} one. If the "
-                "directions differ, set directed=True.",
+                f"{where}: the {empty} triangle is {word} and was filled in from the {full} one. If the directions "
+                "differ, set directed=True.",
                 InputWarning,
             )
-            return np.where(np.tri(len(A), dtype=bool).T if full == 0 else np.tri(len(A), dtype=bool), A, A.T)
+            triangle = np.tri(len(A), dtype=bool)
+            return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values
 
 
@@ -288,27 +246,37 @@ def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = Fals
     return square + square.T
 
 
+def check_kind(kind: Any) -> None:
+    """Raise unless `kind` is a kind or None."""
+    if kind is not None and kind not in KINDS:
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
+
+
 def as_values(values: Any) -> NDArray[Any]:
     """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
         return values
     check_frame_order(values)
-    if sparse.issparse(values):
-        return _as_csr(values)
-    values = fill_masked(values)
-    if not isinstance(values, np.ndarray):
+    values, is_sparse = fill_masked(values), sparse.issparse(values)
+    if not isinstance(values, np.ndarray) and not is_sparse:
         try:
             values = np.asarray(values)
         except ValueError:
             raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
-    if values.ndim not in (2, 3) or 0 in values.shape:
+    if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
         raise ProximityError(
             f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
         )
-    if values.dtype == object:
+    if values.dtype == object and not is_sparse:
         values = _from_objects(values)
     if values.dtype.kind not in "fiub":
         raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
+    if is_sparse:
+        is_float = values.dtype in (np.float32, np.float64)
+        values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
+        values.sum_duplicates()
+        reject_infinite(values.data[None, :], "the stored entries")
+        return values
     if isinstance(values, np.memmap):
         return values  # stays on disk: converted and validated block by block where it is used
     values = values if hasattr(values, "names") else np.asarray(values)  # a stack keeps the names of its matrices
@@ -316,18 +284,6 @@ def as_values(values: Any) -> NDArray[Any]:
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     reject_infinite(values)
-    return values
-
-
-def _as_csr(values: Any) -> Any:
-    """Validate a sparse matrix; repeated entries are added."""
-    if values.ndim != 2 or 0 in values.shape:
-        raise ProximityError(f"values must be a matrix with rows and columns. Got shape {values.shape}.")
-    if values.dtype.kind not in "fiub":
-        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
-    values = sparse.csr_array(values, dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
-    values.sum_duplicates()
-    reject_infinite(values.data[None, :], "the stored entries")
     return values
 
 
@@ -370,7 +326,10 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
     if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
         i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
         raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
-    array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
+    if isinstance(labels, str) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
+        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(labels)}.")
+    # NumPy would turn 1 into "1" in a list that also holds text.
+    array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(list(labels), dtype=object)
     if array.ndim != 1:
         raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
     if len(array) != n:
@@ -407,19 +366,8 @@ def quote_short(value: Any, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
 
 
-def _object_array(entries: Any) -> NDArray[Any]:
-    """Convert to a vector without changing types: NumPy turns 1 into "1" in a list that also holds text."""
-    if hasattr(entries, "__array__"):
-        return np.asarray(entries)
-    if isinstance(entries, str) or not isinstance(entries, Iterable):
-        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(entries)}.")
-    entries = list(entries)
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
-
-
 def _unless_default(names: list[Any]) -> list[Any] | None:
+    """Ids of a frame, None if they are 0, 1, 2, ..."""
     return None if names == list(range(len(names))) else names
 
 

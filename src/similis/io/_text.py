@@ -1,9 +1,7 @@
 """Matrices as text: csv, tsv, or numbers separated by blanks.
 
 A matrix has ids in its first row, its first column or both, or is a bare table of numbers. The corner cell, which names
-neither a row nor a column, or a comment (``# dissimilarity``) above the table may name the kind. A row is parsed by two
-C loops (the csv reader, ``map(float, ...)``); only a row that fails is parsed cell by cell, so that the message can
-name line and column.
+neither a row nor a column, or a comment (``# dissimilarity``) above the table may name the kind.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -46,23 +44,6 @@ from similis.io._proximity import (
     with_labels,
 )
 
-__all__ = [
-    "PACKED",
-    "TEXT_PACKERS",
-    "is_number",
-    "matrix_of_rows",
-    "open_text",
-    "open_unpacked",
-    "open_utf8",
-    "parse_number",
-    "quote",
-    "read_csv",
-    "read_rows",
-    "RowBuffer",
-    "without_title",
-    "write_csv",
-]
-
 MISSING = frozenset({"", "na", "nan", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-nan"})
 _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a number
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
@@ -79,17 +60,17 @@ TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 def read_csv(path: Path, options: ReadOptions) -> Proximity:
     """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
-    delimiter, limit = options.delimiter, options.max_bytes
-    rows = read_rows(path, delimiter=delimiter, max_bytes=limit, comments=comments, blanks=True)
+    limit = options.max_bytes
+    rows = read_rows(path, delimiter=options.delimiter, max_bytes=limit, comments=comments, blanks=True)
     P = matrix_of_rows(short_path(path), rows, options, comments)
     beside = path.with_name(path.name + ".id")  # of PLINK: family and individual
-    if P.ids is None and P.square and beside.is_file():
-        names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
-        names = names[len(names) == P.n + 1 :]  # without a header
-        kind = _PLINK.get(path.suffix.lower())
-        about = {"reason": "by the ending of its name"} if P.kind is None and kind else {}
-        P = proximity_in_file(short_path(beside), P.values, names, P.kind or kind, about=about)
-    return P
+    if P.ids is not None or not P.square or not beside.is_file():
+        return P
+    names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
+    names = names[len(names) == P.n + 1 :]  # without a header
+    kind = _PLINK.get(path.suffix.lower())
+    about = {"reason": "by the ending of its name"} if P.kind is None and kind else {}
+    return proximity_in_file(short_path(beside), P.values, names, P.kind or kind, about=about)
 
 
 def matrix_of_rows(
@@ -101,7 +82,7 @@ def matrix_of_rows(
     """
     labels: list[str] = []
     rows = _without_labels(without_title(rows, comments), labels, options.label_column)
-    P = _numbers_of_rows(where, rows, options.square, comments, options.header)
+    P = _numbers_of_rows(where, rows, comments, options)
     if not P.square:
         return replace(P, labels=decode_labels(labels)) if labels else P
     return with_labels(P, [None if label.lower() in MISSING else label for label in labels], where, texts=True)
@@ -135,14 +116,14 @@ def _without_labels(
         filled = sum(cell.strip().lower() not in _NO_VALUE for cell in header)
         is_triangle = filled <= 1 + (not is_number(header[0]))  # the first line has the diagonal alone
         is_open = shift == 0 and not is_triangle and not header[-1].strip() and not below[-1].strip()
-        header = header[:-1] if is_open else header
+        header = header[:-1] if is_open else header[:]
         names = [name.strip() for name in header]
         given = [j for j, name in enumerate(names) if name == column]
         named = given or [j for j, name in enumerate(names) if name.lower() in LABEL_HEADERS]
         is_label = shift in (0, 1) and len(named) == 1 < len(header) and named[0] + shift > 0
         if is_label and (given or not is_number(below[named[0] + shift])):
             place = named[0] + shift
-            header = header[: named[0]] + header[named[0] + 1 :]
+            del header[named[0]]
         head[0] = line, header
     yield from head[:1]
     for line, cells in chain(head[1:], rows):
@@ -155,13 +136,9 @@ def _without_labels(
 
 
 def _numbers_of_rows(
-    where: str,
-    rows: Iterator[tuple[int, list[str]]],
-    square: bool,
-    comments: list[str],
-    has_header: bool | None,
+    where: str, rows: Iterator[tuple[int, list[str]]], comments: list[str], options: ReadOptions
 ) -> Proximity:
-    first = next(rows, None)
+    first, square = next(rows, None), options.square
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
     kind = kind_in_words(" ".join(comments))
@@ -195,10 +172,12 @@ def _numbers_of_rows(
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
     if triangle:
-        return proximity_in_file(where, _square_of_triangle(triangle), kind=kind)
+        if len({row[-1] for row in triangle}) > 1:  # no diagonal, the numbers of which would be the same
+            triangle.insert(0, np.empty(0))
+        return proximity_in_file(where, matrix_of_triangle(triangle), kind=kind)
     values = numbers.to_matrix()
     if bare:
-        return _bare_table(where, header, lines, values, square, kind, has_header)
+        return _bare_table(where, header, lines[0], values, kind, options)
     if len(header) == width and not any(cell.strip() for cell in (header[0], *ids)) and all(map(is_number, header)):
         # No line has an id: an upper triangle without diagonal, of which the first column is empty.
         rest = np.vstack([_parse_numbers(header[1:], where, header_line, 1), values])
@@ -234,13 +213,23 @@ def _check_columns(header: list[str], cells: list[str], where: str, line: int) -
         parse_number(cells[j], _cell(where, line, j), f", or set label_column={name} if the column holds the labels")
 
 
-def _square_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Symmetric matrix of the rows of a lower triangle; its diagonal is there if the last numbers are all the same."""
-    own = {row[-1] for row in rows}
-    skip = int(len(own) > 1)
-    values = np.zeros((len(rows) + skip,) * 2)
-    for i, row in enumerate(rows):
-        values[i + skip, : i + 1] = values[: i + 1, i + skip] = row
+def row_spans(counts: list[int]) -> list[slice] | None:
+    """Columns of the rows of a square matrix or of a triangle, with or without diagonal, by the numbers of cells."""
+    n = len(counts)
+    lower, upper = [slice(0, i) for i in range(n + 1)], [slice(i, n) for i in range(n + 1)]
+    layouts = ([slice(0, n)] * n, lower[1:], lower[:-1], upper[:-1], upper[1:])
+    return next((spans for spans in layouts if counts == [span.stop - span.start for span in spans]), None)
+
+
+def matrix_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Matrix of all its rows, or symmetric matrix of the rows of a triangle."""
+    spans = row_spans(list(map(len, rows)))
+    assert spans is not None
+    values = np.zeros((len(rows), len(rows)))
+    for i, (row, span) in enumerate(zip(rows, spans)):
+        values[i, span] = row
+        if spans[0] != spans[-1]:
+            values[span, i] = row
     return values
 
 
@@ -272,34 +261,27 @@ class RowBuffer:
 
 
 def _bare_table(
-    where: str,
-    header: list[str],
-    lines: list[int],
-    values: NDArray[np.float64],
-    square: bool,
-    kind: Kind | None,
-    has_header: bool | None,
+    where: str, header: list[str], line: int, values: NDArray[np.float64], kind: Kind | None, options: ReadOptions
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
-    rows, width = values.shape
-    if square and has_header is None and is_condensed(values.shape):  # a header would be one number too many
-        return proximity_in_file(where, square_of_condensed(values.ravel(), where), kind=kind or "dissimilarity")
-    if has_header is not None:
-        ids = header if has_header else None
-        return proximity_in_file(
-            where, values[int(has_header) :], ids=ids if square else None, kind=kind, column_ids=None if square else ids
-        )
-    if not square or rows != width + 1 or width < 2 or len(set(header)) < width:
-        return proximity_in_file(where, values, kind=kind)
-    if header == list(map(str, range(width))):  # the columns of a frame without names
-        return proximity_in_file(where, values[1:], kind=kind)
-    warn_user(f"{where}: line {lines[0]} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
-    return proximity_in_file(where, values[1:], ids=header, kind=kind)
+    width, square, has_header = len(header), options.square, options.header
+    if has_header is None:
+        if square and is_condensed(values.shape):  # a header would be one number too many
+            return proximity_in_file(where, square_of_condensed(values.ravel(), where), kind=kind or "dissimilarity")
+        has_header = square and len(values) == width + 1 > 2 and len(set(header)) == width
+        if has_header and header == list(map(str, range(width))):  # the columns of a frame without names
+            return proximity_in_file(where, values[1:], kind=kind)
+        if has_header:
+            warn_user(f"{where}: line {line} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
+    names: dict[str, Any] = {"ids" if square else "column_ids": header if has_header else None}
+    return proximity_in_file(where, values[int(has_header) :], kind=kind, **names)
 
 
 def _is_row_with_id(cells: list[str]) -> bool:
     """Tell whether the first line is an id with its numbers, rather than the ids of the columns."""
     id_, *rest = (cell.strip() for cell in cells)
+    if any(map(str.isspace, cells[1:])):  # an id: an empty cell would be missing
+        return False
     if not id_ or is_number(id_) or kind_in_words(id_) or not rest or not all(map(is_number, rest)):
         return False
     return len(set(rest)) < len(rest) or not all(cell.isdecimal() for cell in rest)
@@ -336,10 +318,9 @@ def read_rows(
     blanks: bool = False,
     keep_blank: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of every line that is not blank.
+    """Yield line number and cells of every line that is not blank, or, with `keep_blank`, of every line.
 
-    Lines in front that start with # are appended to `comments`, if it is given. With `blanks`, cells may be separated
-    by blanks. With `keep_blank`, a blank line has no cells.
+    Lines in front that start with # are added to `comments`, if given; cells may be separated by blanks if `blanks`.
     """
     where = short_path(path)
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]):
@@ -386,10 +367,7 @@ def read_rows(
 
 @contextmanager
 def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -> Iterator[IO[str]]:
-    """Open a text file, unpacked if it is compressed.
-
-    `line` is the number of the line at which decoding stopped, for a message.
-    """
+    """Open a text file, unpacked if it is compressed; `line` gives the line at which decoding stopped."""
     with open_unpacked(path, max_bytes) as file:
         encoding = "utf-16" if file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         try:
@@ -415,38 +393,20 @@ def open_utf8(path: Path, max_bytes: int) -> Iterator[Any]:
 
 @contextmanager
 def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
-    """Open a file, unpacked if it is compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact).
-
-    The contents and not the name decide.
-    """
+    """Open a file, unpacked if its contents are compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact)."""
     where = short_path(path)
-    with ExitStack() as files:
-        raw: Any = files.enter_context(open(path, "rb"))
+    with open(path, "rb") as raw:
         start = raw.read(6)
         raw.seek(0)
-        unpacked: Any = None
-        damaged = _DAMAGED
         try:
-            if start.startswith(b"\x1f\x8b"):
-                unpacked = gzip.GzipFile(fileobj=raw)
-            elif start.startswith(b"BZh"):
-                unpacked = bz2.BZ2File(raw)
-            elif start == b"\xfd7zXZ\0":
-                unpacked = lzma.LZMAFile(raw)
-            elif start.startswith(b"\x28\xb5\x2f\xfd"):
-                zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
-                damaged = (*damaged, zstandard.ZstdError)
-                unpacked = _Zstandard(zstandard, raw)
-            elif start.startswith(b"PK\x03\x04"):
-                unpacked = files.enter_context(_open_member(files.enter_context(zipfile.ZipFile(raw)), where))
-            yield raw if unpacked is None else io.BufferedReader(_Limited(unpacked, max_bytes, where))
-        except Exception as error:
-            if not isinstance(error, damaged) or not start.startswith(PACKED):
+            unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
+            yield raw if unpack is None else io.BufferedReader(_Limited(unpack(raw, where), max_bytes, where))
+        except _DAMAGED:
+            if not start.startswith(PACKED):
                 raise
             raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
 
 
-PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 _DAMAGED: tuple[type[Exception], ...] = (
     EOFError,
     zlib.error,
@@ -458,8 +418,9 @@ _DAMAGED: tuple[type[Exception], ...] = (
 )
 
 
-def _open_member(archive: zipfile.ZipFile, where: str) -> IO[bytes]:
+def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
     """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
+    archive = zipfile.ZipFile(raw)
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
     found = [name for name in names if name.partition("/")[2] == "data/distance-matrix.tsv"] or names
@@ -547,11 +508,7 @@ def is_number(cell: str) -> bool:
 
 
 def sniff_delimiter(head: str, blanks: bool = False) -> str:
-    """Comma, unless the first line has none outside quotes but has tabs, semicolons or, if allowed, blanks.
-
-    Commas beside two or more tabs belong to titles; those inside the numbers of a line with tabs or semicolons are
-    decimal commas.
-    """
+    """Delimiter of a line: commas beside two or more tabs belong to titles, those inside numbers are decimal commas."""
     bare = re.sub(r'"[^"]*"?', "x", head).strip(" \r\n")
     if bare.count("\t") > 1:
         return "\t"
@@ -565,8 +522,9 @@ def sniff_delimiter(head: str, blanks: bool = False) -> str:
 class _Zstandard:
     """Reader of zstandard data that raises at a truncated end, which the library's own stream reader does not."""
 
-    def __init__(self, zstandard: Any, raw: IO[bytes]) -> None:
-        self.make = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
+    def __init__(self, raw: IO[bytes], where: str) -> None:
+        zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
+        self.error, self.make = zstandard.ZstdError, zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
         self.raw, self.frame, self.ready = raw, self.make(), b""
 
     def read(self, size: int) -> bytes:
@@ -580,7 +538,10 @@ class _Zstandard:
                 return b""
             if self.frame.eof:
                 self.frame = self.make()
-            self.ready = self.frame.decompress(packed)
+            try:
+                self.ready = self.frame.decompress(packed)
+            except self.error as error:
+                raise EOFError from error
         data, self.ready = self.ready[:size], self.ready[size:]
         return data
 
@@ -603,3 +564,13 @@ class _Limited(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
+
+
+_UNPACKERS: dict[bytes, Callable[[Any, str], Any]] = {  # by the first bytes of a file
+    b"\x1f\x8b": lambda raw, where: gzip.GzipFile(fileobj=raw),
+    b"BZh": lambda raw, where: bz2.BZ2File(raw),
+    b"\xfd7zXZ\0": lambda raw, where: lzma.LZMAFile(raw),
+    b"\x28\xb5\x2f\xfd": _Zstandard,
+    b"PK\x03\x04": _open_member,
+}
+PACKED = tuple(_UNPACKERS)

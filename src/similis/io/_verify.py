@@ -15,17 +15,11 @@ from sklearn.svm._base import BaseLibSVM
 from similis.base import FittedArrays, fitted_indices, fitted_reals, verify_numbering
 from similis.exceptions import ProximityError
 
-__all__ = ["verify_model"]
-
 
 def verify_model(model: Any) -> None:
     """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set.
 
-    Parameters
-    ----------
-    model : object
-        A model, fitted or not. Objects of similis verify themselves. Support vector machines, neighbor searches,
-        vectorizers and pipelines of scikit-learn, which does not check what it loads, are verified here.
+    Objects of similis verify themselves; scikit-learn does not check what it loads.
     """
     for part in _parts(model):
         if isinstance(part, FittedArrays):
@@ -60,11 +54,10 @@ def _parts(model: Any) -> Iterator[Any]:
 
 def _verify_pipeline(pipeline: Pipeline) -> None:
     """Steps must be pairs of a name and an estimator."""
-    steps = pipeline.steps
-    if not isinstance(steps, list) or not steps or not all(isinstance(s, tuple) and len(s) == 2 for s in steps):
-        raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
-    for name, step in steps:
-        if not isinstance(name, str) or not (step in (None, "passthrough") or hasattr(step, "fit")):
+    steps: list[Any] = pipeline.steps if isinstance(pipeline.steps, list) and pipeline.steps else [None]
+    for pair in steps:
+        is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        if not is_pair or not (pair[1] in (None, "passthrough") or hasattr(pair[1], "fit")):
             raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
 
 
@@ -78,47 +71,38 @@ def _verify_libsvm(svm: BaseLibSVM) -> None:
     if "support_" not in state and "shape_fit_" not in state:
         return
     svm._validate_params()
-    sizes: dict[str, int] = {}
-
-    def verify(name: str, declared: Any) -> None:
-        if name not in state:
-            raise ProximityError(f"{name} of {who} is missing.")
-        declared.verify(state[name], sizes, f"{name} of {who}")
-
     shape = state.get("shape_fit_")
     if not isinstance(shape, tuple) or not all(isinstance(size, (int, np.integer)) and size >= 0 for size in shape):
         raise ProximityError(f"shape_fit_ of {who} must be a shape.")
-    sizes["rows"], sizes["columns"] = int(shape[0]), int(shape[1] if len(shape) > 1 else 0)
+    sizes = {"rows": int(shape[0]), "columns": int(shape[1] if len(shape) > 1 else 0)}
     is_classifier = svm._impl in ("c_svc", "nu_svc")
     G = len(state["classes_"]) if is_classifier and isinstance(state.get("classes_"), np.ndarray) else 2
     sizes |= {"G": G, "machines": G - 1 if is_classifier else 1, "pairs": G * (G - 1) // 2 if is_classifier else 1}
-    verify("support_", fitted_indices("l", below="rows"))
-    verify("_n_support", fitted_indices("G"))
+    is_dense, is_kernel = state.get("_sparse") is False, svm.kernel == "precomputed"
+    declared = {"support_": fitted_indices("l", below="rows"), "_n_support": fitted_indices("G")}
+    declared |= dict.fromkeys(("_intercept_", "intercept_"), fitted_reals("pairs"))
+    declared |= {name: fitted_reals("pairs" if np.size(state.get(name)) else 0) for name in ("_probA", "_probB")}
+    if is_dense:
+        declared |= dict.fromkeys(("_dual_coef_", "dual_coef_"), fitted_reals("machines", "l"))
+        declared["support_vectors_"] = fitted_reals(None, None) if is_kernel else fitted_reals("l", "columns")
+    for name, array in declared.items():
+        if name not in state:
+            raise ProximityError(f"{name} of {who} is missing.")
+        array.verify(state[name], sizes, f"{name} of {who}")
     n_support = state["_n_support"].sum() if is_classifier else state["_n_support"][0]
     if n_support != sizes["l"]:
         raise ProximityError(f"_n_support of {who} must add up to the {sizes['l']} support vectors. Got {n_support}.")
-    for name in ("_intercept_", "intercept_"):
-        verify(name, fitted_reals("pairs"))
-    for name in ("_probA", "_probB"):
-        verify(name, fitted_reals("pairs" if np.size(state.get(name)) else 0))
     vectors, coefficients = state.get("support_vectors_"), state.get("_dual_coef_")
     if state.get("_sparse") is True:
-        if not sparse.issparse(vectors) or not sparse.issparse(coefficients) or svm.kernel == "precomputed":
+        if not sparse.issparse(vectors) or not sparse.issparse(coefficients) or is_kernel:
             raise ProximityError(f"support_vectors_ and _dual_coef_ of {who} must both be sparse.")
         if vectors.shape != (sizes["l"], sizes["columns"]) or coefficients.data.size != sizes["machines"] * sizes["l"]:
             raise ProximityError(f"support_vectors_ of {who} must have a row per support vector.")
-        return
-    if state.get("_sparse") is not False:
+    elif not is_dense:
         raise ProximityError(f"_sparse of {who} must be True or False.")
-    for name in ("_dual_coef_", "dual_coef_"):
-        verify(name, fitted_reals("machines", "l"))
-    if svm.kernel == "precomputed":
-        verify("support_vectors_", fitted_reals(None, None))
-        if state["support_vectors_"].size:
-            raise ProximityError(f"support_vectors_ of {who} must be empty, since the kernel is precomputed.")
-    else:
-        verify("support_vectors_", fitted_reals("l", "columns"))
-    if state.get("n_features_in_") != sizes["rows" if svm.kernel == "precomputed" else "columns"]:
+    elif is_kernel and state["support_vectors_"].size:
+        raise ProximityError(f"support_vectors_ of {who} must be empty, since the kernel is precomputed.")
+    elif state.get("n_features_in_") != sizes["rows" if is_kernel else "columns"]:
         raise ProximityError(f"n_features_in_ of {who} must be the width of the training data.")
 
 

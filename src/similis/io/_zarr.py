@@ -24,35 +24,21 @@ from similis.io._numpy import card, parts_of_card
 from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
 
-__all__ = [
-    "COMPRESSORS",
-    "check_chunks",
-    "create_zarr",
-    "open_zarr",
-    "read_zarr",
-    "remove_older",
-    "replace_folder",
-    "write_zarr",
-]
-
 _SAME_SIZE = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # codecs of format 3 that do not compress
 _STEP = 2**20
 _DICTIONARY = 2**28  # bytes of memory for unpacking an lzma stream
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
-def check_chunks(array: Any, folder: Path) -> None:
+def _check_chunks(array: Any, folder: Path) -> None:
     """Reject a store with a chunk that does not unpack to the size of a chunk."""
     compressor = _compressor(array.metadata)
     if compressor is None:
         return
-    if compressor not in COMPRESSORS:
-        raise ProximityError(
-            f"{short_path(folder)} is compressed by {compressor[:40]!r}, which is not supported; write it again."
-        )
     size = math.prod(array.chunks) * array.dtype.itemsize
-    for file in sorted(path for path in folder.rglob("*") if _is_chunk(path)):
-        if _SIZES[compressor](file, size) != size:
+    for file in sorted(folder.rglob("*")):
+        is_chunk = file.is_file() and not file.name.startswith(".") and file.name != "zarr.json"
+        if is_chunk and _SIZES[compressor](file, size) != size:
             name = file.relative_to(folder).as_posix()
             raise ProximityError(
                 f"{short_path(folder)} holds a chunk, {name[:60]!r}, that does not unpack to {size} bytes as it should."
@@ -73,26 +59,20 @@ def _keeps_size(codec: Any) -> bool:
     return type(codec).__name__ in _SAME_SIZE or (inside is not None and all(map(_keeps_size, inside)))
 
 
-def _is_chunk(path: Path) -> bool:
-    return path.is_file() and not path.name.startswith(".") and path.name != "zarr.json"
+def _field(start: int) -> Callable[[Path, int], int]:
+    """Return a function that reads the size which a chunk declares in four bytes of its header."""
 
+    def read(file: Path, size: int) -> int:
+        with open(file, "rb") as opened:
+            return int.from_bytes(opened.read(start + 4)[start:], "little")
 
-def _head(file: Path, n: int) -> bytes:
-    with open(file, "rb") as opened:
-        return opened.read(n)
-
-
-def _blosc(file: Path, size: int) -> int:
-    return int.from_bytes(_head(file, 8)[4:8], "little")
-
-
-def _lz4(file: Path, size: int) -> int:
-    return int.from_bytes(_head(file, 4), "little")
+    return read
 
 
 def _zstd(file: Path, size: int) -> int:
     """Content size in the header of the frame; -1 if it has none."""
-    head = _head(file, 18)
+    with open(file, "rb") as opened:
+        head = opened.read(18)
     if len(head) < 6 or head[:4] != _ZSTD_MAGIC:
         return -1
     flag, single, dictionary = head[4] >> 6, head[4] >> 5 & 1, (0, 1, 2, 4)[head[4] & 3]
@@ -125,17 +105,14 @@ def _counted(make: Callable[[], Any]) -> Callable[[Path, int], int]:
 
 
 _SIZES: dict[str, Callable[[Path, int], int]] = {
-    "blosc": _blosc,
-    "lz4": _lz4,
+    "blosc": _field(4),
+    "lz4": _field(0),
     "zstd": _zstd,
     "gzip": _counted(lambda: zlib.decompressobj(wbits=31)),
     "zlib": _counted(zlib.decompressobj),
     "bz2": _counted(bz2.BZ2Decompressor),
     "lzma": _counted(lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY)),
 }
-COMPRESSORS = frozenset(_SIZES)
-
-
 CARD = "similis"
 CHUNK = 2048
 
@@ -154,23 +131,21 @@ def read_zarr(path: Path, options: ReadOptions) -> Proximity:
             raise ProximityError(
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
             )
-        check_chunks(array, path)
+        _check_chunks(array, path)
         values = array if mmap else array[...]
     about = {} if found is None else parts_of_card(found, values.shape, where)
     return proximity_in_file(where, values, **about)
 
 
-def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
+def write_zarr(path: Path, P: Proximity) -> None:
     """Write to a temporary folder and rename it, so that a reader finds the old store or the new one."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     check_replaceable(path)
     with draft_folder(path) as temporary:
-        array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
-        for first in range(0, P.shape[0], chunk):
-            rows = P.values[first : first + chunk]
+        array = create_zarr(temporary, P.shape, P.values.dtype, CHUNK)
+        for first in range(0, P.shape[0], CHUNK):
+            rows = P.values[first : first + CHUNK]
             reject_infinite(rows, f"values from row {first} on")
-            array[first : first + chunk] = rows
+            array[first : first + CHUNK] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)
 
@@ -178,8 +153,7 @@ def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
 def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> Any:
     """Create an empty array of square chunks; NaN until values are written."""
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    check_replaceable(path)
     chunks = (min(chunk, shape[0]), min(chunk, shape[1]), *shape[2:])
     return zarr.create_array(
         os.fspath(path), shape=shape, dtype=dtype, chunks=chunks, compressors=None, fill_value=float("nan")
@@ -190,8 +164,7 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
     """Open the array of a store after checking that it holds plain numbers."""
     where = short_path(path)
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    path.stat()  # raises an error if there is no such folder
     with parse_errors(where, "zarr store"):
         try:
             array = zarr.open(os.fspath(path), mode=mode)
@@ -202,10 +175,10 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
             raise ProximityError(f"{where} must hold one array. Got a group of {names}; say which with key=...")
         if array.metadata.zarr_format == 2 and array.metadata.filters:
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
-        compressor = getattr(array.metadata, "compressor", None)
-        if compressor is not None and compressor.codec_id not in COMPRESSORS:  # others may run code
+        compressor = _compressor(array.metadata)
+        if compressor is not None and compressor not in _SIZES:  # others may run code
             raise ProximityError(
-                f"{where} is compressed by {compressor.codec_id[:40]!r}, which is not supported; write it again."
+                f"{where} is compressed by {compressor[:40]!r}, which is not supported; write it again."
             )
         if array.dtype.kind not in "fiub":
             raise ProximityError(f"{where} must hold real numbers. Got dtype {str(array.dtype)[:40]}.")
@@ -213,7 +186,9 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise if something other than a folder would be replaced by a zarr store."""
+    """Raise if a zarr store at `path` would have no parent folder, or replace something other than a folder."""
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     if path.exists() and not path.is_dir():
         raise ProximityError(
             f"{short_path(path)} is not a folder, and a zarr store is one; remove it, or name another."
