@@ -138,7 +138,7 @@ def searched(method):
 def methods():
     from similis.study import list_methods
 
-    lines = ["| method | what it does | searched parameters | paper |", "|---|---|---|---|"]
+    lines = ["| method | what it does | searched parameters | classes | paper |", "|---|---|---|---|---|"]
 
     def row(m):  # methods that differ in an option and one word of the summary share a row
         return m.name.partition("(")[0], m.paper, len(m.summary.split()), m.summary.split()[:-1], [*m.grid]
@@ -149,8 +149,16 @@ def methods():
         summary = joined([m.summary for m in family]).replace("|", r"\|")
         key, _, place = paper.partition(" ")
         cite = f"[{key}] {place}" if place else PAPERS.get(key, "")
-        lines.append(f"| {names} | {summary} | {searched(family[0])} | {cite} |")
+        lines.append(f"| {names} | {summary} | {searched(family[0])} | {classes(family)} | {cite} |")
     return "\n".join(lines)
+
+
+def classes(family):
+    """Classes that the methods are made of, in the order of the pipeline; alternatives with a slash."""
+    makes = [m.make() for m in family]
+    parts = [[step for _, step in getattr(made, "steps", [("", made)])] for made in makes]
+    places = [dict.fromkeys(type(step).__name__ for step in place) for place in zip(*parts)]
+    return ", ".join("/".join(f"`{name}`" for name in place) for place in places)
 
 
 def damage():

@@ -206,3 +206,11 @@ def test_command_line(S, tmp_path):
     assert "no method 'local'" in run("study", "--list", "local", code=2).stderr
     (one,) = json.loads(run("study", "--list", "local-sda", "--json").stdout)["methods"]
     assert one["parameters"]["neighborhood"]["allowed"].split("|")[0]
+
+
+def test_every_parameter_is_described():
+    """Also those whose docstring refers to another class."""
+    parameters = [(m.name, p) for m in list_methods() for p in list_parameters(m)]
+    assert not [f"{name}: {p.name}" for name, p in parameters if len(p.describe()) < 5]
+    (costs,) = [p for name, p in parameters if name == "mixture-sda" and p.name == "costs"]
+    assert "cost of predicting" in costs.describe()

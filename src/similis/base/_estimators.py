@@ -328,8 +328,10 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.scores_to_response(self.map_rows(self.class_scores, X), response)
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict the class with the largest score, or with ``costs`` the least expected cost, of new rows, (m, n). The
-        earlier class wins a tie.
+        """Predict the class of each new row.
+
+        `X`, (m, n), holds the proximities of new objects to the training objects. The class has the largest score, or
+        with ``costs`` the least expected cost; the earlier class wins a tie.
         """
         return self.respond(X, "predict")
 
@@ -346,8 +348,9 @@ class DecisionMixin:
     """Mixin of classifiers that publish their scores."""
 
     def decision_function(self: Any, X: ArrayLike) -> Floats:
-        """Score of each class, (m, G), larger for the more likely class; for two classes one value, (m,), the
-        difference of their scores, positive for ``classes_[1]``.
+        """Score of each class, (m, G), larger for the more likely class, for new rows, (m, n).
+
+        For two classes one value, (m,), positive for ``classes_[1]``.
         """
         return self.respond(X, "decision_function")
 

@@ -112,10 +112,14 @@ def make_similarity(
 
     Parameters
     ----------
-    n, n_classes : int
-        Numbers of objects, and of classes, 2 by default, of sizes that differ by at most one.
-    separation, n_features : float and int, default=2.0 and 5
-        Standard deviation of the class centers, that of the objects around them is 1; and dimension of the points.
+    n : int
+        Number of objects.
+    n_classes : int, default=2
+        Number of classes, whose sizes differ by at most one.
+    separation : float, default=2.0
+        Standard deviation of the class centers; that of the objects around them is 1.
+    n_features : int, default=5
+        Dimension of the points.
     indefinite : float in [0, 1), default=0.0
         Fraction of the negative eigenvalues in the sum of all absolute eigenvalues.
     asymmetric : float, default=0.0

@@ -12,7 +12,7 @@ compared by slope, then by power, then by value, so that infinities are never su
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,12 +91,15 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
 
 
 class LogLimitMixin:
-    """Mixin for models whose class-conditional probabilities, ``_limits(Q)``, have the form of :class:`LogLimit`."""
+    """Mixin for models whose class-conditional probabilities have the form of :class:`LogLimit`."""
 
     check_rows: Any
     log_priors: Any
-    _limits: Any  # log P(T(x) | g) of validated rows
     finite_log_odds = False  # of point masses
+
+    def _limits(self, Q: Any) -> LogLimit:
+        """Log P(T(x) | g) of validated rows."""
+        raise NotImplementedError
 
     def class_scores(self, Q: Any) -> Floats:
         """Log P(g) + log P(T(x) | g) of validated rows; minus infinity off the leading order."""
@@ -117,12 +120,15 @@ class LogLimitMixin:
 class ExponentialClassifier(LogLimitMixin, BayesClassifier):
     """Base of classifiers with exponential models on Omega.
 
-    ``_prepare(S, codes, values)`` sets what does not depend on ``path_params``: Omega, from the distinct `values` of
-    each slice if they are given, and priors. ``_fit(S, codes, shared)`` does the rest; grid points share `shared`.
+    ``_prepare`` sets what does not depend on ``path_params``: Omega, from the distinct `values` of each slice if they
+    are given, and the priors. ``_fit`` does the rest; the points of a grid share `shared`.
     """
 
-    _prepare: Any
-    _fit: Any
+    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
+        raise NotImplementedError
+
+    def _fit(self, S: Array, codes: Indices, shared: dict[Any, Any]) -> Self:
+        raise NotImplementedError
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._prepare(S, codes)
@@ -134,5 +140,5 @@ class ExponentialClassifier(LogLimitMixin, BayesClassifier):
         return [self.set_params(**point)._fit(S, codes, shared).class_scores(Q) for point in points]
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        """Scores of every fold's rows, for each point; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

@@ -90,7 +90,10 @@ class Query(NamedTuple):
 
 
 def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
-    """Neighborhoods for an ascending grid of k (of the radius for "radius"): in one element, or for "enclosing" k."""
+    """Neighborhoods for an ascending grid of k, or of the radius for "radius".
+
+    One element holds the whole grid; "enclosing" has one element per k.
+    """
     if name == "knn":
         indices, values = query.ranked(clip_n_neighbors(query.n_candidates, int(ks.max())))
         ends = np.broadcast_to(np.minimum(ks, indices.shape[1]), (len(indices), len(ks)))
@@ -254,6 +257,8 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     domain_ : ndarray or tuple
         Omega: its values, or its two ends.
     priors_ : ndarray of shape (G,)

@@ -56,6 +56,8 @@ class MixtureSDA(ExponentialClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     centroids_ : ndarray of shape (G, c)
         Training indices of each class's centroids; -1 where a class has fewer.
     n_components_ : ndarray of shape (G,)
@@ -65,8 +67,12 @@ class MixtureSDA(ExponentialClassifier):
     log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
         Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that ended
         earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
-    n_iter_, domain_, priors_ : int, ndarray or tuple, ndarray of shape (G,)
-        Iterations of the longest path; the others as in :class:`SDA`.
+    n_iter_ : int
+        Iterations of the longest path.
+    columns_ : ndarray of int
+        Training objects whose columns ``predict`` reads: the centroids.
+    domain_, priors_
+        As in :class:`SDA`.
 
     Notes
     -----
@@ -75,7 +81,7 @@ class MixtureSDA(ExponentialClassifier):
     that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
-    The criteria of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
+    BIC and AIC of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
     empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     Examples

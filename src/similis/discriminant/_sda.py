@@ -84,6 +84,8 @@ class SDA(ExponentialClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     exponents_, log_normalizers_ : ndarray of shape (G, M)
         lambda_gm, infinite for a point mass, and log gamma_gm.
     means_ : ndarray of shape (G, M)
@@ -283,6 +285,8 @@ class NearestNeighborSDA(SDA):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
         lambda_gh, log gamma_gh and the mean similarity of class g to the nearest other object of class h.
     domain_, priors_ : as in :class:`SDA`

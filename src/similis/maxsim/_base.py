@@ -61,7 +61,10 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return sums
 
     def is_strong(self, X: ArrayLike) -> Array:
-        """Find the new objects that are more similar to their class than to all other classes together, Eq. (3)."""
+        """Find new objects that are more similar to the predicted class than to all others together, Eq. (3).
+
+        Other predictions are less certain.
+        """
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best

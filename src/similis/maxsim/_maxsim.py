@@ -30,6 +30,8 @@ class MaxSim(ClassSimilarity):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of every training object: ones.
     tight_ : bool
@@ -116,26 +118,31 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
 class SimilarityPerceptron(ClassSimilarity):
     """Perceptron in dual, multi-class form: increase the weights of misclassified training objects.
 
-    From alpha = 0: sweep through the objects; where (Sigma alpha)_i <= 0, add one to alpha_i; stop after a sweep that
-    changes nothing. As the similarity tightens the decision tends to :class:`MaxSim`'s, [bernal2003] Proposition 4.
+    With Sigma_ij = s_ij for objects of one class and -s_ij for others, from alpha = 0: sweep through the objects; where
+    (Sigma alpha)_i <= 0, add one to alpha_i; stop after a sweep that changes nothing. See [bernal2003] sec. 4.2.
 
     Parameters
     ----------
     max_iter : int, default=100
         Largest number of sweeps.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalize better if the sweeps do not converge.
+        Use the weights averaged over all steps, which generalize better if the sweeps do not converge; ``fit`` then
+        gives no warning.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         As in :class:`MaxSim`.
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
     scale_ : float
         As in :class:`MaxSim`.
-    n_iter_, fits_ : int, bool
-        Number of sweeps, and True if the last one changed nothing: the no-underfitting condition holds.
+    n_iter_ : int
+        Number of sweeps.
+    fits_ : bool
+        True if the last sweep changed nothing: Sigma alpha > 0 for the weights before averaging.
 
     Examples
     --------

@@ -38,6 +38,8 @@ class SBC(PathMixin, ClassSimilarity):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
     scale_ : float

@@ -84,7 +84,9 @@ class Clusters(FittedArrays):
 def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbors: Any, whole_classes: Any) -> Any:
     """Estimate shapes s, (n_classes,), not rounded, and scales b_j, one per cluster, by maximum likelihood.
 
-    ``neighbors()`` and ``whole_classes()``, statistics of each class, serve clusters without distances and equal ones.
+    ``neighbors()`` returns statistics of the squared distances to nearest neighbors, with each class as one cluster,
+    and their mean over the classes; it is used where clusters have no distances. ``whole_classes()`` returns each class
+    as one cluster; it is used where all distances of the clusters are equal.
     """
     shape, mean = _common(clusters, slice(None), neighbors, whole_classes) or (0.5, neighbors()[1] or 1.0)
     shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)

@@ -197,6 +197,8 @@ class IncrementalHLM(HLMClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     n_seen_, n_batches_ : int
         Objects and batches so far.
     shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_ : as in :class:`MixtureHLM`

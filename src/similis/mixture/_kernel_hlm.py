@@ -53,6 +53,8 @@ class KernelHLM(HLMClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     shape_, scale_ : float, or ndarray of shape (G,) without sharing
         s, the estimate rounded to half a whole dimension, or `shape` as given, and b.
     shape_estimate_ : float or ndarray of shape (G,)
@@ -63,6 +65,8 @@ class KernelHLM(HLMClassifier):
         b of each component, and its weight within its class, 1/n_k.
     priors_ : ndarray of shape (G,)
         Class probabilities.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the components.
 
     See Also
     --------
@@ -151,7 +155,7 @@ class KernelHLM(HLMClassifier):
         """Mixture for `shape`, `scale` and `shared` of `params`."""
         own, size = codes[kept], np.bincount(codes)
         members = (size / np.bincount(own))[own]  # objects represented by each kept one
-        alone = Clusters.empty(members)
+        alone = Clusters.empty(members)  # without distances, so that `estimate` reads those to nearest neighbors
         # [qiao2013] sec. 3.2 -> log s - psi(s) = log(mean u / geometric mean u), b = mean u / s
         estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], neighbors, whole_classes)
         shapes = round_shape(estimates)

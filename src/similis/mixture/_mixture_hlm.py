@@ -150,6 +150,8 @@ class MixtureHLM(HLMClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     n_components_ : int or list of int
         Number of clusters per class; the number of training objects if Kernel HLM was chosen.
     cv_scores_ : ndarray of shape (14,)

@@ -363,9 +363,10 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         return counts / (self._calibration_counts() + 1)
 
     def predict_set(self, X: Any) -> tuple[Array, Mask]:
-        """Predict labels, (m,), and the sets of classes that contain the true one with the probability of each level.
+        """Predict labels, (m,), and for each level the set of classes that contains the true one with that probability.
 
-        The sets are True for their classes, (m, G, number of levels), in the order of ``classes_``.
+        The sets are a boolean array, (m, G, number of levels): True for each class in the set, in the order of
+        ``classes_``.
         """
         return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
 

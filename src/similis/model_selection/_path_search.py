@@ -312,7 +312,8 @@ class PathSearchCV(GridSearchCV):
     scoring : str, callable, list, tuple, dict or None
         As in scikit-learn. None uses the accuracy of a classifier, R2 of a regressor.
     refit : bool, str or callable, default=True
-        As in scikit-learn: fit the best parameters on all data, with several scores by the name of one.
+        As in scikit-learn: fit the best parameters on all data. With several scores, the name of the one that
+        selects them.
     n_jobs : int or None
         Number of threads over folds and groups of grid points. The result does not depend on it.
     progress : bool, default=False
@@ -402,7 +403,8 @@ class PathSearchCV(GridSearchCV):
     def fit(self, X: Array, y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
-        `groups` are passed to the splitter, and `params` to ``fit`` of the estimator.
+        `X` holds training proximities, (n, n), or the objects that the first step of a pipeline measures; `y` holds
+        class labels or target values. `groups` are passed to the splitter, and `params` to ``fit`` of the estimator.
         """
         try:
             with warn_once():  # the folds repeat the warnings

@@ -44,12 +44,16 @@ class CondensedNN(ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     prototypes_, prototype_classes_ : ndarray of shape (p,)
         Indices of the prototypes among the training objects, class by class, and their class codes.
     cluster_sizes_ : ndarray of shape (p,)
         Number of training objects each prototype stands for.
     n_iter_ : int
         Largest number of iterations in any class.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the prototypes.
 
     Notes
     -----

@@ -47,7 +47,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
           if all weights of a row are zero, its neighbors have equal weights.
     regularization : float, default=1.0
-        lambda of KRI, KRR and LIME; large values make the weights equal.
+        lambda of KRI, KRR and LIME; large values make the weights of KRI and LIME equal, and those of KRR proportional
+        to the similarities.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
         Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. Clip and flip
         apply the same projection to the k similarities of the row (see `query`); shift and pinv leave them unchanged.
@@ -67,6 +68,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     priors_ : ndarray of shape (G,)
         Training frequencies, used for a row without known entries.
 

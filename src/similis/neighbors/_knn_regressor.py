@@ -59,7 +59,10 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self._target, self.mean_ = target, float(target.mean())
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
-        """Weights of sum one in the prediction, as in :meth:`SimilarityKNN.neighbor_weights`."""
+        """Return the neighbors of each row, nearest first, and their weights of sum one in the prediction.
+
+        -1 stands for a neighbor that does not exist. The intercept of KRR is spread evenly over the neighbors.
+        """
         indices, weights = super().neighbor_weights(X)
         if self.weights == "krr":
             known = indices >= 0

@@ -43,6 +43,11 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+
     See Also
     --------
     NearestCentroid, SimilarityKNN
@@ -87,6 +92,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
         return self.classes_[self._local(X, n_columns=0)[0]]
 
     def local_centroids(self, X: ArrayLike) -> Array:

@@ -42,10 +42,14 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     centroids_ : ndarray of shape (G,)
         Index of each class's centroid among the training objects.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads.
 
     See Also
     --------

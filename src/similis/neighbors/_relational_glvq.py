@@ -41,6 +41,8 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     weights_ : ndarray of shape (p, n)
         a, one row per prototype.
     prototype_classes_, offsets_ : ndarray of shape (p,)

@@ -33,6 +33,8 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     roots_ : ndarray of shape (n_estimators,)
         Node at the root of each tree.
     children_, pairs_ : ndarray of shape (nodes, 2)

@@ -112,7 +112,8 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
     The paper prints 2 log(P1/P2) in its linear rule, which belongs to twice that rule; Bayes' rule is used. C divides
     by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage_target="trace"`` when priors are the
-    training frequencies (others weigh its covariance too).
+    training frequencies (others weigh its covariance too). On similarities this case is the indefinite kernel Fisher
+    discriminant [haasdonk2008], ``ikfd`` in the study.
 
     r = 0 is the limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only
     is scaled by its total variance.

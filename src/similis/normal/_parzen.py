@@ -36,8 +36,9 @@ def distance_dimension(D: Array, codes: Indices) -> Any:
 class WindowLikelihood:
     """Log-likelihood of the training objects under windows of any width, each object from the others of its class.
 
-    With a dimension d and u_ij = d_ij^2 it is L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h, where the first
-    term is the same for all d. An object without others in its class is left out.
+    [pekalska2000] sec. 2.2, with a dimension d as the exponent of h. With u_ij = d_ij^2 it is
+    L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h, where the first term is the same for all d. An object without
+    others in its class is left out.
     """
 
     def __init__(self, D: Array, codes: Indices) -> None:
@@ -131,7 +132,8 @@ class Parzen(BayesClassifier):
     dimension : float, "objects" or None, default="objects"
         d, which only the choice of h and the size of densities depend on. "objects": the number of training objects,
         which is the number of columns. None: the rank of the training rows for features; for given dissimilarities the
-        d in which they would be distances within spherical Gaussian classes, at most n - 1; the default of 1.0.
+        d in which they would be distances within spherical Gaussian classes, at most n - 1
+        (the default in similis 1.0).
     priors, costs
         As in :class:`NormalLinear`.
 

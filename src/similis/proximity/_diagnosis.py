@@ -389,8 +389,9 @@ def triangle_facts(D: Floats, rng: Any) -> TriangleFacts:
         counts = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
         total = n * (n - 1) * (n - 2)
     else:
-        triples = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
-        i, j, k = triples[:, (triples != np.roll(triples, 1, axis=0)).all(axis=0)]
+        i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
+        different = (i != j) & (j != k) & (i != k)
+        i, j, k = i[different], j[different], k[different]
         counts = [_violations(D[i, j], D[i, k] + D[k, j])]
         total = len(i)
     violated, worst = sum(f[0] for f in counts), max(f[1] for f in counts)

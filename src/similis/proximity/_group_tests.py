@@ -7,7 +7,7 @@ the rounding errors are evaluated again in double precision, so that the p-value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from math import lgamma, log
 from typing import Any, Literal
@@ -181,9 +181,19 @@ def permanova(
         blocks = _covariate_blocks(covariates, len(A))
         blocks["groups"] = np.eye(len(classes))[codes]
         terms, remarks = _several_terms(A, codes, blocks, permutations, strata, sums, rng)
-    _, _, _, r2, F, p = astuple(terms[-3])
-    counts = permutations, len(A), len(classes)
-    return PermutationTest("PERMANOVA", "pseudo-F", F, p, *counts, r2=r2, terms=terms, remarks=remarks)
+    groups: Any = terms[-3]
+    return PermutationTest(
+        "PERMANOVA",
+        "pseudo-F",
+        groups.statistic,
+        groups.p_value,
+        permutations,
+        len(A),
+        len(classes),
+        r2=groups.r2,
+        terms=terms,
+        remarks=remarks,
+    )
 
 
 @validated_function(_PARAMS)

@@ -216,7 +216,7 @@ class SpectrumFlip(_Projection):
 class SpectrumShift(_Spectrum):
     """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
-    Only self-similarities change. New rows are passed through unchanged, as in [chen2010] sec. 2.1.5 and 4.1, so that
+    Only self-similarities change. New rows are passed through unchanged, as [chen2010] sec. 4.1 says, so that
     ``fit_transform(S)`` differs from ``fit(S).transform(S)`` on the diagonal.
 
     Parameters
@@ -234,9 +234,9 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip (30
-    % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it rather
-    than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
+    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
+    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with this
+    rule rather than with sec. 4.1; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
 
     Examples
     --------

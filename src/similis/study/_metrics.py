@@ -289,7 +289,7 @@ def ratio_variance(total: Values, count: Values, ratio: float) -> float:
     """Variance of sum(total) / sum(count) over N independent units, objects or groups, by linearization.
 
     Methods are fitted on training parts that share most of their objects, which adds a variance that the units do not
-    show: the factor 1 + 2 `ratio`, the mean size of a test part over that of its training part.
+    show: the factor 1 + 2 `ratio`, where `ratio` is the mean size of a test part over that of its training part.
     """
     N, tests = len(total), count.sum()
     deviations = float(((total - float(total.sum() / tests) * count) ** 2).sum())

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+import similis
 from similis.base import describe_constraints, satisfies_constraints, string_options
 from similis.study._methods import AtMost, Factory, Method
 
@@ -57,13 +58,22 @@ class Parameter:
 
     def describe(self) -> str:
         """Return the parameter's description in the docstring of its estimator, in one line."""
-        text = inspect.getdoc(type(self.owner)) or ""
-        found = re.search(rf"^(?:\w+, )*{self.leaf}(?:, \w+)* :.*\n((?:[ ]+.*\n|\n)+)", text, flags=re.MULTILINE)
-        return "" if found is None else " ".join(found[1].split("\n\n")[0].split())
+        return _describe(type(self.owner), self.leaf)
 
     def format(self) -> str:
         """Format the values as in a method name."""
         return "|".join(map(_format, self.values))
+
+
+def _describe(owner: type, leaf: str) -> str:
+    """Description of a parameter in the docstring of its class, or of the class that it refers to."""
+    text = inspect.getdoc(owner) or ""
+    found = re.search(rf"^(?:\w+, )*{leaf}(?:, \w+)*(?: :.*)?\n((?:[ ]+.*\n|\n)+)", text, flags=re.MULTILINE)
+    if found is None:
+        return ""
+    if (other := re.match(r"\s*As in :class:`~?(?:[\w.]+\.)?(\w+)`", found[1])) is not None:
+        return _describe(getattr(similis, other[1]), leaf)
+    return " ".join(found[1].split("\n\n")[0].split())
 
 
 def list_parameters(method: Method) -> list[Parameter]:

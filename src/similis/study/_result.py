@@ -336,7 +336,7 @@ class StudyResult:
         if self.target is not None:
             columns |= {
                 "RMSE": lambda row: _format_value(row.error),
-                "(sd)": lambda row: "" if row.error_sd != row.error_sd else f"({row.error_sd:.2g})",
+                "(sd)": lambda row: "" if np.isnan(row.error_sd) else f"({row.error_sd:.2g})",
                 "MAE": lambda row: _format_value(row.mae),
                 "R2": lambda row: _format_number(row.r2, 3),
                 **own,
@@ -344,7 +344,7 @@ class StudyResult:
         else:
             columns |= {
                 "error %": lambda row: _format_number(100 * row.error, 2),
-                "(sd)": lambda row: "" if row.error_sd != row.error_sd else f"({100 * row.error_sd:.2f})",
+                "(sd)": lambda row: "" if np.isnan(row.error_sd) else f"({100 * row.error_sd:.2f})",
                 "balanced %": lambda row: _format_number(100 * row.balanced_error, 2),
             }
         columns["rank"] = lambda row: _format_number(row.rank, 1)
@@ -639,7 +639,7 @@ class StudyResult:
         ):
             return self._score(metric, name, splits)
         scores = [self._score(metric, name, [s]) for s in splits]
-        known = [score for score in scores if score == score]
+        known = [score for score in scores if not np.isnan(score)]
         return float(np.mean(known)) if known else float("nan")
 
     def _finished(self, method: str, splits: list[Split] | None = None) -> list[tuple[Split, Any]]:

@@ -81,7 +81,6 @@ class RowMachine(MarginClassifier):
     fitted_arrays = {"coef_": fitted_reals(any_shape=True), "pairs_": fitted_indices(None, 2, below="G", optional=True)}
 
     accept_sparse = True
-    multiclass = "ovo"
     _on_features = False  # columns are features of any kind instead of the training objects
     _names: tuple[str, ...] = ()  # further fitted attributes of a two-class solution
 
@@ -119,6 +118,10 @@ class RowMachine(MarginClassifier):
         self._set_solution([self.path_columns(S, members) for members, _ in tasks], machines, S.shape[1])
         return machines
 
+    @property
+    def _scheme(self) -> str:
+        return getattr(self, "multiclass", "ovo")
+
     def class_scores(self, Q: Array) -> Array:
         Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
@@ -126,12 +129,12 @@ class RowMachine(MarginClassifier):
 
     def _combine(self, f: Array, n_classes: int) -> Any:
         """Class scores from decision values, (m, number of solutions)."""
-        return f if self.multiclass == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
+        return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
     def _tasks(self, codes: Indices, weight: Array) -> Iterator[tuple[Indices, Floats]]:
         """Members and signs of each two-class problem, without objects of weight zero; code -1 has the sign 0."""
         G = int(codes.max()) + 1
-        if self.multiclass == "ovr" and G > 2:
+        if self._scheme == "ovr" and G > 2:
             members = np.flatnonzero(weight > 0)
             for g in range(G):
                 yield members, np.where(codes[members] == g, 1.0, -1.0)
@@ -157,12 +160,12 @@ class RowMachine(MarginClassifier):
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
             self.__dict__.update(machines[0].learned)
         else:
-            if self.multiclass == "ovo":
+            if self._scheme == "ovo":
                 self.pairs_ = class_pairs(G)
             self.estimators_ = []
             for k, (own, machine) in enumerate(zip(columns, machines)):
                 part = clone(self)
-                part.classes_ = self.classes_[self.pairs_[k]] if self.multiclass == "ovo" else np.array([False, True])
+                part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
                 part.n_features_in_ = len(own)
                 part._set_solution([np.arange(len(own))], [machine], len(own))
                 self.estimators_.append(part)
@@ -264,15 +267,18 @@ def eigen_system(S: Array) -> EigenSystem:
 
 
 class SelfSimilarityMixin:
-    """Prediction methods that take the similarity of new objects to themselves; a subclass has ``_row_scores``."""
+    """Prediction methods that take the similarity of new objects to themselves."""
 
     classes_: Array
-    _row_scores: Any
+
+    def _row_scores(self, X: ArrayLike, self_similarity: ArrayLike | None) -> Array:
+        raise NotImplementedError
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Decision values, (m,) for two classes, else votes plus a bounded sum of margins, (m, G).
 
-        `self_similarity`, a float or (m,), is the similarity of each new object to itself, see the notes.
+        `self_similarity`, a float or (m,), is the similarity of each new object to itself; the notes of the class say
+        when it is needed.
         """
         scores = self._row_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores

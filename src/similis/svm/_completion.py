@@ -53,6 +53,8 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     kernel_ : ndarray of shape (n, n)
         K, positive semi-definite, known entries as they were; two classes only, as the next five.
     weights_ : ndarray of shape (n,)

@@ -34,6 +34,8 @@ class FullKernelSVM(KernelSVM):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     kernel_ : ndarray of shape (n, n)
         K; two classes only, as the next two. Transductive: of all objects.
     dual_coef_, n_iter_ : ndarray of shape (n,), int

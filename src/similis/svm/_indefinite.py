@@ -35,6 +35,8 @@ class IndefiniteSVM(KernelSVM):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     alpha_, kernel_ : ndarray of shape (n,), (n, n)
         The dual variables and K; two classes only, as ``n_iter_``.
     n_iter_ : int

@@ -52,6 +52,8 @@ class KreinSVM(MarginClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Coefficients of a row and intercept for each pair of classes, positive for the second.
     asymmetry_ : float
@@ -113,7 +115,7 @@ class KreinSVM(MarginClassifier):
 
 @dataclass(frozen=True)
 class _KreinSpace:
-    """Eigenvalues other than zero of the centered training kernel, whose intercept is the mean of the target."""
+    """Decomposition of the centered training kernel without its null space; the intercept is the mean of the target."""
 
     values: Floats
     vectors: Floats
@@ -215,6 +217,8 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     ----------
     coef_, intercept_ : ndarray of shape (n,), float
         f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     See Also
     --------
@@ -284,8 +288,12 @@ class KreinRidgeClassifier(_KreinClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Examples
     --------
@@ -313,8 +321,12 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`. Zero for the first of two classes.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Examples
     --------

@@ -34,6 +34,8 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Weights for each pair of classes, positive for objects of the second, and intercepts.
     n_iter_ : int

@@ -35,7 +35,8 @@ class PotentialSVM(RowMachine):
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: one model per pair of classes, or one per class against the rest.
     input : {"proximities", "features"}, default="proximities"
-        Columns: the training objects, or r features of any kind, such as proximities to landmarks, with X of n x r.
+        Meaning of the columns of X: the training objects, so that X is n x n, or r features of any kind, such as
+        proximities to landmarks, so that X is n x r.
     columns : {"objects", "features"}
         Former name of `input`, with "objects" for "proximities".
 
@@ -44,6 +45,8 @@ class PotentialSVM(RowMachine):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,) or (r,), or (number of models, n) for three classes or more
         a, dense; with `normalize`, in units of the columns as they come: a_i / norm_i.
     intercept_ : float, or ndarray of shape (number of models,)
@@ -146,6 +149,8 @@ class LPMachine(RowMachine):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
         w, dense.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)

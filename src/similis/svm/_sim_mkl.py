@@ -44,10 +44,12 @@ class SimMKL(LearnedSVM):
 
     Attributes
     ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
     roles_, names_ : tuple of str
-        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ..
+        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
     weights_, named_weights_ : ndarray of shape (m,), dict of str to float
-        w, in the order of the kernels among the slices, and by name; two classes only, as the next seven.
+        w, in the order of the kernels among the slices, and by name; two classes only, as all down to ``n_iter_``.
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
     active_ : bool

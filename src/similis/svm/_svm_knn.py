@@ -39,6 +39,11 @@ class SVMKNN(MarginClassifier):
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+
     Notes
     -----
     Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
