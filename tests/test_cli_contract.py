@@ -160,6 +160,7 @@ def bash(tmp_path_factory):
     return complete
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("line", "word"),
     [

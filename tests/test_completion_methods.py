@@ -55,6 +55,7 @@ def test_em_stops_at_the_limit(n, noise, seed):
         np.testing.assert_allclose(K, limit.kernel, atol=2e-2)
 
 
+@pytest.mark.slow
 def test_em_with_several_kernels_stops_at_the_limit(rng):
     _, partial, _, aux = hidden_rows(rng, n=30)
     noise = rng.normal(size=(30, 30))
@@ -90,6 +91,7 @@ def test_em_recovers_a_kernel_with_the_auxiliary_eigenvectors(rng):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # slow where M fits exactly
+@pytest.mark.slow
 def test_several_auxiliary_kernels_are_weighted(rng):
     K, partial, _, aux = hidden_rows(rng, n=30, noise=0.0)
     noise = rng.normal(size=(30, 30))

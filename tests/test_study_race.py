@@ -290,6 +290,7 @@ def test_a_recommendation_from_too_few_splits_says_so():
     assert "Not considered" not in result.recommend().text
 
 
+@pytest.mark.slow
 def test_a_budget_with_two_processes():
     result = Study(["nc", "majority"], n_splits=8, cv=3, time_budget="5m", n_jobs=2).run(S, Y)
     assert not result.partial
