@@ -29,8 +29,9 @@ class Display:
         raise NotImplementedError
 
     def svg(self, *args: Any, **options: Any) -> Markup:
-        """Draw the picture as HTML with inline SVG, as it appears in a report; the arguments are those of
-        :meth:`describe`.
+        """Draw the picture as HTML with inline SVG, as it appears in a report.
+
+        The arguments are those of :meth:`describe`.
         """
         described = self.describe(*args, **options)
         return render_svg([described] if isinstance(described, Figure) else described)

@@ -7,8 +7,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def balanced_sweeps(H, y, low, high, d, slope, most: int, tol: float) -> float:
-    """Minimize a quadratic with the PSD Hessian H on low <= d <= high, y'd constant (y is 1 or -1), by up to `most`
-    steps of two variables; d and its gradient `slope` are updated. Returns the violation that is left.
+    """Minimize a quadratic on low <= d <= high with y'd constant, by up to `most` steps of two variables.
+
+    H is the Hessian, positive semi-definite, and y is 1 or -1. d and its gradient `slope` are updated. Returns the
+    violation of the optimality conditions that is left.
     """
     m = d.shape[0]
     violation = 0.0

@@ -6,6 +6,7 @@ from similis._kernels._jit import kernel
 @kernel
 def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
     """Insert columns[p] into the list of rows[p] where scores[p] exceeds the last score there; return how many were.
+
     Lists are sorted by descending score and padded with index -1 and score -inf; no NaN, no index twice.
     """
     K = indices.shape[1]
@@ -30,8 +31,10 @@ def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
 
 @kernel
 def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
-    """Sample each object's list and reverse list by reservoir sampling ([dong2011]), fresh entries to `new`, others to
-    `old`; sampled fresh entries become old. `draws` are uniform numbers, `counts`, (n, 2), zeros.
+    """Sample each object's list and reverse list by reservoir sampling ([dong2011]).
+
+    Fresh entries are written to `new`, others to `old`; sampled fresh entries become old. `draws` are uniform numbers,
+    and `counts`, (n, 2), are zeros.
     """
     n, K = indices.shape
     c = new.shape[1]
@@ -61,8 +64,9 @@ def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
 
 @kernel
 def candidate_pairs(new, old, first: int, stop: int, indices, left, right) -> int:
-    """Write pairs of two new entries, or a new and an old one, of an object from first to stop - 1; return their
-    number. Pairs that are in each other's lists are left out.
+    """Write pairs of two new entries, or of a new and an old one, of objects first to stop - 1; return their number.
+
+    Pairs that are in each other's lists are left out.
     """
     c, K = new.shape[1], indices.shape[1]
     m = 0

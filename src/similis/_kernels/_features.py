@@ -74,8 +74,9 @@ def add_differences(x, Bt, table, offsets, widths, j0: int, row) -> None:
 
 @kernel
 def value_difference(A, Bt, table, offsets, widths, start: int, stop: int, mirror: bool, out) -> None:
-    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3); T_k has widths[k]^2 entries from
-    ``table[offsets[k]]``.
+    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3).
+
+    T_k has widths[k]^2 entries from ``table[offsets[k]]``.
     """
     n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS))
@@ -135,8 +136,9 @@ def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 @kernel
 def ratio_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), [cazzanti2007] Eq. (2.2); 0/0
-    is 1 if neither object has a salient feature, else 0.
+    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), [cazzanti2007] Eq. (2.2).
+
+    0/0 is 1 if neither object has a salient feature, else 0.
     """
     for i in range(start, stop):
         for j in range(out.shape[1]):
@@ -171,8 +173,9 @@ def overlap_model(fx, fz, start: int, stop: int, out) -> None:
 
 @kernel
 def entropy_of(chosen, counts, products, plain: bool) -> float:
-    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set, with c in `counts` and
-    c log c in `products`; with `plain` every count is 1.
+    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set.
+
+    `counts` holds c and `products` c log c; with `plain` every count is 1.
     """
     total, spread = 0.0, 0.0
     for w in range(chosen.shape[0]):
@@ -195,8 +198,10 @@ def entropy_of(chosen, counts, products, plain: bool) -> float:
 def residual_entropies(
     x, x_start, z, z_start, having, all_objects, counts, products, plain: bool, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2, [cazzanti2007] Eq.
-    (2.5). ``having[f]`` are the training objects with feature f, as bits; an object is a sorted run of features.
+    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2.
+
+    [cazzanti2007] Eq. (2.5). ``having[f]`` are the training objects with feature f, as bits; an object is a sorted run
+    of features.
     """
     n_words = having.shape[1]
     # R is distributed as the training objects that have all features of a group.

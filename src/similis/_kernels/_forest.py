@@ -7,8 +7,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresholds, missing, values) -> int:
-    """Write the nodes of one tree, root first (a leaf is its own child), and return their number; the sample `objects`
-    is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair.
+    """Write the nodes of one tree, root first, and return their number.
+
+    A leaf is its own child. The sample `objects` is reordered. ``draws[node, direction]`` are two uniform numbers that
+    choose a pair.
     """
     G, n_directions = values.shape[1], draws.shape[1]
     n_nodes = values.shape[0]

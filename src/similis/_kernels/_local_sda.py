@@ -12,6 +12,7 @@ from similis._kernels._neighbors import _nearest
 @kernel
 def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, options, out, counts, winners) -> None:
     """Fit a maximum-entropy model per class to the first ends[i, t] ranked neighbors of query i; ends ascend along t.
+
     out, (3, m, t, G): slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g), see :func:`_term`.
     """
     # omega: (form, nodes, weights, center, table, low, high, width). options: (smallest class size, smoothing, log of
@@ -113,7 +114,8 @@ def _term(form: int, rate: float, log_z: float, offset: float, log_width: float,
 
 @kernel
 def lost_values(order, starts, fold, lost) -> None:
-    """Write to ``lost[:, v]`` the folds (at most two, padded with -1) whose removal deletes every entry of value v.
+    """Write to ``lost[:, v]`` the folds whose removal deletes every entry of value v, at most two, padded with -1.
+
     `order` sorts the entries of a square matrix by value; those of the v-th distinct value start at starts[v].
     """
     n = fold.shape[0]

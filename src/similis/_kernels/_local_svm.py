@@ -29,8 +29,9 @@ def svm_path(K, y, Cs, coef, intercept, violation) -> None:
 
 @kernel
 def local_svm(blocks, s, codes, Cs, scores, violation) -> None:
-    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending). ``scores[i, r]`` are
-    -f and f for two classes, else votes plus a bounded sum of margins.
+    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending).
+
+    ``scores[i, r]`` are -f and f for two classes, else votes plus a bounded sum of margins.
     """
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
@@ -176,8 +177,9 @@ def _refresh(n: int, K, V) -> None:
 
 @kernel
 def _decompose(n: int, C: float, K, V) -> bool:
-    """Take up to n two-variable steps with second-order working set selection ([fan2005]); return True if no pair
-    violates the optimality conditions any more.
+    """Take up to n two-variable steps with second-order working set selection ([fan2005]).
+
+    Returns True if no pair violates the optimality conditions any more.
     """
     y, c, v = V[Y], V[COEF], V[SLACK]
     for _ in range(n):

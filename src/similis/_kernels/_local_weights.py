@@ -1,6 +1,7 @@
-"""Weights of ranked neighbors from their own similarity block, [chen2010] ch. 3: KRR, Eq. (3.8), by one growing
-Cholesky factor per ridge; KRI, Eq. (3.5), by block principal pivoting ([portugal1994]); LIME, Eq. (3.3), by Newton
-steps on the dual.
+"""Weights of ranked neighbors from their own similarity block, [chen2010] ch. 3.
+
+KRR, Eq. (3.8), by one growing Cholesky factor per ridge; KRI, Eq. (3.5), by block principal pivoting ([portugal1994]);
+LIME, Eq. (3.3), by Newton steps on the dual.
 """
 
 from collections import namedtuple
@@ -13,8 +14,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_cholesky(B, ridge: float, floor: float, lift: bool, order, start: int, stop: int, L, inverse) -> int:
-    """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p]. A
-    pivot that does not exceed `floor` ends it (returns the completed rows), or with `lift` is raised to the floor.
+    """Append rows start to stop - 1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
+
+    A pivot that does not exceed `floor` ends it, or with `lift` is raised to the floor. Returns the number of completed
+    rows.
     """
     for p in range(start, stop):
         i = order[p]
@@ -77,8 +80,10 @@ def gather_blocks(S, indices, blocks) -> None:
 
 @kernel
 def psd_prefix(blocks, s, known, prefix) -> None:
-    """Write the size of the largest leading block that is certainly PSD, with s in its range, by a Cholesky factor of
-    the linearly independent rows: the first row neither independent nor dependent up to rounding ends the block.
+    """Write the size of the largest leading block that is certainly positive semi-definite, with s in its range.
+
+    A Cholesky factor of the linearly independent rows is extended row by row; the first row that is neither independent
+    nor dependent up to rounding ends the block.
     """
     n_queries, K = s.shape
     L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
@@ -122,8 +127,9 @@ def psd_prefix(blocks, s, known, prefix) -> None:
 
 @kernel
 def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
-    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges. Beyond
-    ``sound[c, r]``, the largest block that is numerically positive definite, larger k get its weights.
+    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
+
+    ``sound[c, r]`` is the largest block that is numerically positive definite; larger k get its weights.
     """
     n_queries, K = s.shape
     L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
@@ -170,8 +176,10 @@ _Work = namedtuple("_Work", "order inside L inverse a b w gradient spare")
 
 @kernel
 def simplex_path(blocks, s, known, ks, ridges, weights, gaps) -> None:
-    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5), for S = blocks[c, :k, :k] and
-    each k in ks (ascending). ``gaps[c, t, r]`` bounds how far the objective is above its minimum.
+    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5).
+
+    S is blocks[c, :k, :k] for each k in ks (ascending). ``gaps[c, t, r]`` bounds how far the objective is above its
+    minimum.
     """
     n_queries, K = s.shape
     order, inside, L = np.empty(K, np.intp), np.empty(K, np.bool_), np.empty((K, K))
@@ -325,8 +333,10 @@ _EntropyWork = namedtuple("_EntropyWork", "v Sv p d Sd Sp step Sstep M L inverse
 
 @kernel
 def lime_path(blocks, s, known, ks, temperatures, weights, gaps) -> None:
-    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending;
-    `gaps` receives the duality gap (p - v)'S(p - v) between the softmax p and the dual point v.
+    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w, on the simplex.
+
+    S is positive semi-definite; temperatures descend. `gaps` receives the duality gap (p - v)'S(p - v) between the
+    softmax p and the dual point v.
     """
     n_queries, K = s.shape
     # The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The temperature falls at most tenfold per stage.

@@ -87,8 +87,9 @@ def _move(s, pull, step: float, own_first: int, own_last: int, first: int, last:
 
 @kernel
 def margin_sweep(S, codes, starts, each: bool, factor, rows, others, C: float, u, pull) -> None:
-    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one of the given multipliers after the other; `pull` is
-    A'u.
+    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one given multiplier after the other.
+
+    `pull` is A'u.
     """
     # Piecewise quadratic along one multiplier: a Newton step that passes the minimum is followed by a secant step back.
     n = S.shape[1]

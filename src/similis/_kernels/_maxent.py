@@ -147,8 +147,9 @@ def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
 
 @kernel
 def maxent_table(nodes, weights, grid, table) -> None:
-    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it; that of
-    first order is minus the mean.
+    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
+
+    The coefficient of first order is minus the mean.
     """
     # With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
     # n a_n = n b_n - sum_{k<n} k a_k b_{n-k} (the recursion from moments to cumulants).
@@ -210,8 +211,9 @@ def _lookup(table, mu: float) -> tuple[float, float]:
 
 @kernel
 def maxent_nodes(d, cosines, nodes, weights) -> None:
-    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel and weights w_c =
-    (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
+    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel, with weights.
+
+    The weights are w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
     """
     # Chebyshev interpolation reproduces exp(-x d) on the panel to rounding for every x at which it has noticeable
     # weight.
@@ -235,6 +237,7 @@ def maxent_nodes(d, cosines, nodes, weights) -> None:
 @kernel
 def mixture_em(above, below, pooled, pseudocount: float, omega, tol: float, share, weights, rates, log_z, path) -> int:
     """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) by EM, [cazzanti2007] sec. 5.2-5.3; return the iterations.
+
     above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
     """
     n, c = above.shape

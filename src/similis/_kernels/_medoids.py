@@ -26,8 +26,9 @@ def nearest_two(D, sign: float, medoids, nearest, first, second) -> None:
 
 @kernel
 def exchange_gains(D, sign: float, weights, starts, nearest, first, second, gains) -> None:
-    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m, [qiao2013]
-    sec. 2.2; the last row of ``gains[s]`` holds the part common to all medoids.
+    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m.
+
+    [qiao2013] sec. 2.2. The last row of ``gains[s]`` holds the part common to all medoids.
     """
     # With c the cost of object i under the candidate and d1, d2 its two smallest costs, it contributes w min(c - d1, 0)
     # for every m, plus w (min(max(c, d1), d2) - d1) if m is its own medoid: one pass over D evaluates all medoids of
@@ -56,6 +57,7 @@ def exchange_gains(D, sign: float, weights, starts, nearest, first, second, gain
 @kernel
 def vertex_substitution(D, sign: float, weights, medoids, rounds: int, counts) -> None:
     """Make the best exchange of each sweep until none improves; ``medoids[s]`` of each start is updated in place.
+
     ``counts[s]`` receives the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
     """
     n_starts, k = medoids.shape
@@ -89,8 +91,10 @@ def vertex_substitution(D, sign: float, weights, medoids, rounds: int, counts) -
 
 @kernel
 def eager_exchanges(C, sign: float, weights, medoids, nearest, first, second, tolerance, rounds: int, counts) -> None:
-    """Make every exchange that lowers the total cost as soon as it is found, FasterPAM of [schubert2021]; ``C[j, i]``
-    is the cost of assigning i to j. ``counts[s]``: candidates examined and exchanges made.
+    """Make every exchange that lowers the total cost as soon as it is found, FasterPAM of [schubert2021].
+
+    ``C[j, i]`` is the cost of assigning i to j. ``counts[s]`` receives the numbers of candidates examined and of
+    exchanges made.
     """
     n_starts, k = medoids.shape
     n = C.shape[0]

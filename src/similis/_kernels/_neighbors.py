@@ -12,8 +12,9 @@ from similis._kernels._jit import kernel
 
 @kernel
 def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
-    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``. NaN
-    is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
+    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
+
+    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
     """
     n_rows, n_columns = S.shape
     k = indices.shape[1]
@@ -52,8 +53,9 @@ def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
 
 @kernel
 def _keep_largest(best, where, m: int, k: int, spare):
-    """Reduce the first m pairs to the k largest, of equals the earlier, in unchanged order; return k and the k-th
-    value.
+    """Reduce the first m pairs to the k largest, of equals the earlier, in unchanged order.
+
+    Returns k and the k-th value.
     """
     threshold, above = _kth_largest(best, m, k, spare)
     ties, kept = k - above, 0
@@ -136,6 +138,7 @@ def _sort_descending(x, where, m: int, y, y_index) -> None:
 @kernel
 def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
     """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbors of row i.
+
     Weights are non-negative; without columns every vote counts 1. A row without neighbors is assigned to class 0.
     """
     n_rows, n_ranks = indices.shape
@@ -160,8 +163,9 @@ def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
 
 @kernel
 def class_sums(indices, weights, codes, ks, sums) -> None:
-    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i: [chen2010] Eq.
-    (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
+    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i.
+
+    [chen2010] Eq. (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
     """
     n_rows, n_ranks = indices.shape
     weighted = weights.shape[1] > 0
@@ -178,9 +182,10 @@ def class_sums(indices, weights, codes, ks, sums) -> None:
 
 @kernel
 def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, winners, chosen) -> None:
-    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i,
-    [cazzanti2007] Eq. (2.9)-(2.10), and the centroids to ``chosen[i, t, c]`` (-1: class absent), unless it has no
-    columns.
+    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i.
+
+    [cazzanti2007] Eq. (2.9)-(2.10). The centroids are written to ``chosen[i, t, c]``, -1 for an absent class, unless it
+    has no columns.
     """
     n_rows, n_ranks = indices.shape
     # Neighborhoods are nested: the sums of s(z, mu) over the members z of the class of mu grow by one row and one

@@ -105,9 +105,10 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
-    """Parse whole lines: `spans` of both ids, `digits` and `powers` of the score, in the columns `places`; return False
-    at a line that needs the careful parser. `counts`: pairs, lines, and rows of `inexact`, the scores not exact as
-    doubles.
+    """Parse whole lines; return False at a line that needs the careful parser.
+
+    Writes the `spans` of both ids and the `digits` and `powers` of the score, in the columns `places`. `counts`
+    receives the numbers of pairs, of lines, and of rows of `inexact`, the scores that are not exact as doubles.
     """
     n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
     a, b, s = places[0], places[1], places[2]

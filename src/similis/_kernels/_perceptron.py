@@ -7,9 +7,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def perceptron(columns, max_iter: int, alpha, total):
-    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i. ``columns[i]`` is a column of Sigma;
-    `total` receives the mean of alpha over all steps ([freund1999]). Returns the sweeps, and whether the last changed
-    nothing.
+    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i.
+
+    ``columns[i]`` is a column of Sigma; `total` receives the mean of alpha over all steps ([freund1999]). Returns the
+    number of sweeps, and True if the last one changed nothing.
     """
     n = len(alpha)
     margin = np.zeros(n)  # Sigma alpha

@@ -23,7 +23,8 @@ def shuffle_rows(rows, block, uniform) -> None:
 
 @kernel
 def group_sums(A, codes, sums, W) -> None:
-    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``;
+    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``.
+
     `sums` is scratch, one entry per permutation in the precision of A.
     """
     # The loops over permutations vectorize without branches: with codes of one byte and single precision, 64
@@ -58,6 +59,7 @@ def group_sums(A, codes, sums, W) -> None:
 @kernel
 def permuted_products(A, B, orders, symmetric: bool, out) -> None:
     """Write ``out[p]``, the sum over i != j of A[i, j] * B[orders[p, i], orders[p, j]], for A with a zero diagonal.
+
     With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read.
     """
     out[:] = 0.0
@@ -74,8 +76,9 @@ def permuted_products(A, B, orders, symmetric: bool, out) -> None:
 
 @kernel
 def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
-    """Write A as integers in this unit, with `symmetric` below the diagonal, row i to ``rounded[i // k, i % k]``, and
-    sums of squares to `squares`; return the norm of the rounding errors.
+    """Write A as integers in this unit, row i to ``rounded[i // k, i % k]``; return the norm of the rounding errors.
+
+    With `symmetric` the part below the diagonal is written. `squares` receives the sums of squares of the rows.
     """
     k, errors = rounded.shape[1], 0.0
     for i in range(A.shape[0]):
@@ -94,8 +97,10 @@ def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
 
 @kernel
 def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) -> None:
-    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2; both int16. Row b
-    of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where nothing is read.
+    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2.
+
+    A and B are int16. Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where
+    nothing is read.
     """
     # The eight permuted rows of B are written to rows[0] in turn as well, so that one index fetches an entry of each:
     # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], whose length is the

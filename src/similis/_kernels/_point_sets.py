@@ -11,8 +11,10 @@ from similis._kernels._jit import kernel
 
 @kernel
 def greedy_matches(M, p, q, starts, flips, out) -> None:
-    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``, s_ab the smaller
-    remaining weight. Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
+    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``.
+
+    s_ab is the smaller remaining weight. Equal distances are taken in the order of a, then b; of b, then a where
+    ``flips[j]``.
     """
     k = p.shape[0]
     for j in range(starts.shape[0] - 1):
@@ -57,8 +59,9 @@ PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
 
 @kernel
 def transport_costs(M, a, b, starts, out) -> None:
-    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit. M_j
-    and b_j are columns ``starts[j]`` to ``starts[j + 1]``; weights of either side sum to one.
+    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit.
+
+    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]``; weights of either side sum to one.
     """
     for j in range(out.shape[0]):
         C, demand = M[:, starts[j] : starts[j + 1]].copy(), b[starts[j] : starts[j + 1]]
@@ -154,8 +157,9 @@ def _improve(C, tree, flow, price) -> float:
 
 @kernel
 def _exchange(row: int, column: int, m: int, tree, flow) -> int:
-    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves. Returns
-    the end of the entering arc that is now the child of the other end.
+    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves.
+
+    Returns the end of the entering arc that is now the child of the other end.
     """
     parent, depth = tree[PARENT], tree[DEPTH]
     x, y, least, leaving, start = row, column, np.inf, -1, row

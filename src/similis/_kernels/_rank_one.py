@@ -24,6 +24,7 @@ EPS = float(np.finfo(np.float64).eps)
 @kernel
 def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) -> float:
     """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||diag(poles)_+||^2.
+
     `weight` is z^2, summed over equal poles. With `project`, M_+ is the projection on the positive eigenvectors.
     """
     # Scratch: the remaining poles, their weights, and the differences to the nearest pole.
@@ -90,8 +91,10 @@ def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) 
 
 @kernel
 def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
-    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j: the index of the nearest pole, the offset
-    from it, and f'(mu). D receives the differences of the poles to the nearest one.
+    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j.
+
+    Returns the index of the nearest pole, the offset from it, and f'(mu). D receives the differences of the poles to
+    the nearest one.
     """
     near, low, high, start = j, 0.0, most, 0.5 * most
     # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
@@ -164,8 +167,10 @@ def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, floa
 
 @kernel
 def ascend(U, poles, group, y, C: float, rho: float, steps: int, V, Z, work, state) -> None:
-    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0: [chen2010] Eq.
-    (5.8), v = y . alpha, by FISTA ([beck2009]) with backtracking and adaptive restarts ([odonoghue2015]).
+    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0.
+
+    [chen2010] Eq. (5.8) with v = y . alpha, by FISTA ([beck2009]) with backtracking and adaptive restarts
+    ([odonoghue2015]).
     """
     # z, z_last, z_ahead, z_trial = U' of v, last, ahead, trial; `pulled` is the gradient in the eigenbasis. `state`:
     # inverse step length, momentum parameter t, value at v. `group` is the index of the pole of each eigenvector.

@@ -9,8 +9,9 @@ from similis._kernels._jit import kernel
 def edit_distances(
     x, x_class, x_start, z, z_class, z_start, insert, delete, substitute, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into sequence j
-    ([wagner1974]). Symbols are equal if their codes are; costs depend on the classes of the symbols.
+    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into j ([wagner1974]).
+
+    Symbols are equal if their codes are; costs depend on the classes of the symbols.
     """
     n = z_start.shape[0] - 1
     longest = 0
@@ -49,7 +50,8 @@ def squared(x, z) -> float:
 
 @kernel
 def warping_distances(x, x_start, z, z_start, window: int, start: int, stop: int, mirror: bool, out) -> None:
-    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]):
+    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]).
+
     |a - b| is at most `window` (negative: no band) or the difference of the lengths, whichever is larger.
     """
     longest = 0

@@ -1,5 +1,6 @@
-"""Consistency of one entry with the others: row differences, expected values from neighbors, triangle bounds. Pairs i <
-j are stored in one vector, row by row (condensed form); NaN is a missing entry.
+"""Consistency of one entry with the others: row differences, expected values from neighbors, triangle bounds.
+
+Pairs i < j are stored in one vector, row by row (condensed form); NaN is a missing entry.
 """
 
 import numpy as np
@@ -25,8 +26,10 @@ def row_differences(T, cap: float, rows, R) -> None:
 
 @kernel
 def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope) -> None:
-    """Predict the pairs (i, j), i in rows, j > i, condensed. level: the median of the :func:`_matched_values`. slope:
-    with `additive` that of T[p, j] + T[i, q] - T[p, q], exact for sums of row and column terms; else the level.
+    """Predict the pairs (i, j), i in rows, j > i, condensed.
+
+    `level` is the median of the :func:`_matched_values`. `slope` is with `additive` that of T[p, j] + T[i, q] - T[p,
+    q], exact for sums of row and column terms, else the level.
     """
     n, k = N.shape
     values, spare = np.empty(k * turns), np.empty(k * turns)
@@ -43,8 +46,9 @@ def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope
 
 @kernel
 def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, spread, gap) -> None:
-    """Write for each pair the median absolute deviation of the values whose median is its slope, and as `gap` the
-    median of the lower bounds |T[p, i] - T[p, j]| over `n_bounds` neighbors p of i and as many of j.
+    """Write for each pair the median absolute deviation of the values whose median is its slope, and the `gap`.
+
+    The gap is the median of the lower bounds |T[p, i] - T[p, j]| over `n_bounds` neighbors p of i and as many of j.
     """
     k = N.shape[1]
     values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
@@ -70,8 +74,10 @@ def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, 
 
 @kernel
 def _matched_values(T, N, turns: int, additive: bool, i: int, j: int, values) -> int:
-    """Write the values for the pair (i, j); return their number. The a-th neighbor of i is matched with `turns`
-    neighbors of j, evenly spaced from the a-th on, cyclically; NaN and the pair itself are left out.
+    """Write the values for the pair (i, j); return their number.
+
+    The a-th neighbor of i is matched with `turns` neighbors of j, evenly spaced from the a-th on, cyclically; NaN and
+    the pair itself are left out.
     """
     k = N.shape[1]
     step = k // turns

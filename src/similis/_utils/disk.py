@@ -31,8 +31,9 @@ def on_disk(A: Any) -> bool:
 
 
 def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> NDArray[Any]:
-    """Allocate an array: in memory if it is small (very small, for a `part` among many), else in a scratch file without
-    a name in the folder for temporary files (TMPDIR), whose space is freed with the array.
+    """Allocate an array: in memory if it is small (very small, for a `part` among many), else in a scratch file.
+
+    The scratch file has no name in the folder for temporary files (TMPDIR): its space is freed with the array.
     """
     n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
     if n_bytes <= (min(_PART, _IN_MEMORY) if part else _IN_MEMORY):
@@ -48,8 +49,9 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) ->
 
 
 def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Read a chunked array, or some of its rows: into memory if they are few, else into a scratch file, or into `out`
-    of an earlier call for as many rows or more.
+    """Read a chunked array, or some of its rows: into memory if they are few, else into a scratch file.
+
+    `out`, from an earlier call for as many rows or more, is overwritten if a scratch file is needed.
     """
     first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
     shape = (stop - first, *X.shape[1:])

@@ -32,7 +32,8 @@ class Line(NamedTuple):
 
 
 class JsonLines:
-    """Append-only file of JSON records; open it once per process, since closing another descriptor releases all locks.
+    """Append-only file of JSON records; open it once per process: closing another descriptor releases all locks.
+
     A line without a checksum counts as damaged if `require_checksum`; 1.0 wrote none for half-measured matrices.
     """
 
@@ -155,6 +156,7 @@ def _set_lock(descriptor: int, byte: int, locked: bool) -> None:
 @contextmanager
 def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
     """Hold the lock on one byte of a file, which may be shorter; yields whether it is held (False only without `wait`).
+
     Processes that lock the same byte exclude each other; threads of one process do not.
     """
     held, pause = False, 0.001

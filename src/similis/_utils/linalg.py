@@ -105,8 +105,10 @@ def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
-    """Tell by a Cholesky attempt whether all eigenvalues of A are > `above`. False means "not proven": a singular PSD
-    matrix may fail at zero and passes with ``above=-roundoff(...)``.
+    """Return True if a Cholesky factorization proves that all eigenvalues of A are > `above`.
+
+    False means "not proven": a singular positive semi-definite matrix may fail at zero and passes with
+    ``above=-roundoff(...)``.
     """
     if not A.size:
         return True
@@ -125,8 +127,10 @@ def array_digest(A: NDArray[Any], size: int = 16) -> bytes:
 
 
 def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l. "clip" leaves out the axes
-    with a negative eigenvalue. If none is left, one axis of zeros maps everything to the origin.
+    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
+
+    "clip" leaves out the axes with a negative eigenvalue. If none is left, one axis of zeros maps everything to the
+    origin.
     """
     system = eigen_symmetric(W)
     l, zero = system.values, system.tolerance  # noqa: E741

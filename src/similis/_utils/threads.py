@@ -48,8 +48,9 @@ def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | N
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Limit BLAS, a setting of the process, to one thread for many small factorizations; also a decorator. Of the
-    threads that use this context at the same time the first sets the limit and the last removes it.
+    """Limit BLAS, a setting of the process, to one thread for many small factorizations; also a decorator.
+
+    Of the threads that use this context at the same time the first sets the limit and the last removes it.
     """
     with _holders.lock:
         if not _holders.count:

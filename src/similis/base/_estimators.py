@@ -102,8 +102,9 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         return {"kind": self.proximity_kind, **rules}
 
     def map_rows(self, function: Callable[[Array], Any], X: Any) -> Any:
-        """Validate new rows and call a function of them that returns an array or a tuple of arrays, one entry per row;
-        sparse rows are made dense block by block.
+        """Validate new rows and call a function of them; sparse rows are made dense block by block.
+
+        The function returns an array, or a tuple of arrays, with one entry per row.
         """
         if not sparse.issparse(X) or not self.accept_sparse or X.shape[0] == 0:
             return function(self.check_rows(X))
@@ -206,8 +207,10 @@ class ColumnsMixin:
         self._kept_places = self._kept_objects
 
     def kept_columns(self, Q: Array) -> Array:
-        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows (after
-        :func:`compact` from the needed columns). Returns `Q` itself where all columns are declared.
+        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows.
+
+        After :func:`compact` the rows contain the needed columns only. Returns `Q` itself where all columns are
+        declared.
         """
         places = self._kept_places
         whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
@@ -220,8 +223,9 @@ class ColumnsMixin:
         return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
 
     def select_columns(self) -> tuple[Any, Indices]:
-        """Return a copy with the same predictions that reads ``columns_`` only (the estimator itself where it needs
-        every column), and ``columns_``.
+        """Return a model with the same predictions that reads ``columns_`` only, and ``columns_``.
+
+        The model is a shallow copy, or the estimator itself where it needs every column.
         """
         columns = self.columns_
         if not hasattr(self, "_kept_objects"):
@@ -299,8 +303,9 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.check_training_labels(X, y, keep_sparse=keep_sparse)
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``. Scores are
-        probabilities, unless :meth:`scores_to_response` converts them.
+        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
+
+        Scores are probabilities, unless :meth:`scores_to_response` converts them.
         """
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
@@ -466,8 +471,10 @@ class ProximityRegressor(RegressorMixin, _Predictor):
 
 
 def model_scores(model: Any, X: Any) -> Floats:
-    """Score rows by any fitted classifier, pipeline or search, (m, G): probabilities, else decision values, else the
-    class scores of a classifier of similis, else 1 for the predicted class and 0 for the others.
+    """Score rows by any fitted classifier, pipeline or search, (m, G).
+
+    Scores are probabilities, else decision values, else the class scores of a classifier of similis, else 1 for the
+    predicted class and 0 for the others.
     """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)

@@ -146,8 +146,9 @@ class Measure(FittedArrays, BaseEstimator):
         """Learn from validated training objects and their labels, or None; called by ``fit``."""
 
     def encode(self, objects: Any) -> Any:
-        """Convert validated objects, once per object, to the form that :meth:`compare` reads: it has a ``shape`` and
-        can be sliced by rows.
+        """Convert validated objects, once per object, to the form that :meth:`compare` reads.
+
+        The result has a ``shape`` and can be sliced by rows.
         """
         return objects if type(self).compare is Measure.compare else np.asarray(objects)
 
@@ -222,8 +223,9 @@ class Measure(FittedArrays, BaseEstimator):
         return objects
 
     def verify_objects(self, objects: Any) -> None:
-        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns;
-        overridden by a measure whose :meth:`validate_objects` does not accept its own results.
+        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns.
+
+        A measure whose :meth:`validate_objects` does not accept its own results overrides it.
         """
         self._check_width(self.validate_objects(objects))
 

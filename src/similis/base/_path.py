@@ -27,8 +27,9 @@ class _GridPath:
     path_params: ClassVar[tuple[str, ...]] = ()
 
     def path_columns(self, S: Array, train: Indices) -> Indices:
-        """Columns of the training part of a fold: `train`, the training objects, or all columns where they are
-        features.
+        """Columns of the training part of a fold.
+
+        They are `train`, the training objects, or all columns where columns are features.
         """
         return train
 
@@ -184,8 +185,9 @@ class PathMixin(_GridPath):
         raise NotImplementedError(f"{type(self).__name__} must define path_scores(S, codes, Q, points).")
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterable[Array]:
-        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`;
-        minus infinity for a class without objects outside the fold.
+        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`.
+
+        A class without objects outside the fold has the score minus infinity.
         """
         return self.score_folds(S, codes, test_fold, points)
 

@@ -19,8 +19,9 @@ _AMONG = 1024  # neighbors whose block is dense at a time
 
 @storable
 class SparseRows(FittedArrays):
-    """Sparse proximities that are indexed like a dense matrix; entries that appear more than once are added up. With
-    `missing` an absent entry is missing (NaN), else zero; with `own_zero` an absent entry of the diagonal is zero.
+    """Sparse proximities that are indexed like a dense matrix; entries that appear more than once are added up.
+
+    With `missing` an absent entry is missing (NaN), else zero; with `own_zero` an absent entry of the diagonal is zero.
     """
 
     fitted_arrays = {"indptr": fitted_indices(None), "indices": fitted_indices("e"), "data": fitted_reals("e")}

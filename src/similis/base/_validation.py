@@ -434,8 +434,10 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
 
 
 def kind_evidence(A: Array) -> Kind | None:
-    """Kind of a square matrix that its diagonal shows clearly: the minimum (dissimilarity) or maximum of at least 95 %
-    of the rows, but not both.
+    """Kind of a square matrix that its diagonal shows clearly, or None.
+
+    The diagonal holds the minimum (dissimilarity) or the maximum (similarity) of at least 95 % of the rows, but not
+    both.
     """
     if A.ndim == 3:
         found = {kind_evidence(A[:, :, j]) for j in range(A.shape[2])} - {None}
@@ -493,8 +495,9 @@ def _warn_if_other_kind(A: Array, kind: Kind) -> None:
 
 
 def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
-    """Reject a pandas frame whose rows and columns are the same objects in another order, or with `same_ids` different
-    objects; 0, 1, 2, ... on one side only are no ids.
+    """Reject a pandas frame whose rows and columns are the same objects in another order.
+
+    With `same_ids` different objects are rejected too; 0, 1, 2, ... on one side only are no ids.
     """
     index, columns = getattr(frame, "index", None), getattr(frame, "columns", None)
     if index is None or columns is None or not hasattr(frame, "iloc") or len(index) != len(columns):

@@ -59,8 +59,9 @@ class Explanation(Display):
     exact: bool
 
     def toward(self) -> NDArray[np.float64]:
-        """Contributions in favor of each row's prediction, shape (m, n): positive for objects that favor the predicted
-        class, or that raise the prediction of a regressor.
+        """Contributions in favor of each row's prediction, shape (m, n).
+
+        They are positive for objects that favor the predicted class, or that raise the prediction of a regressor.
         """
         if self.classes is None:
             return self.contributions
@@ -70,8 +71,7 @@ class Explanation(Display):
         return self.contributions[np.arange(len(codes)), :, codes]
 
     def top(self, k: int = 5) -> list[list[tuple[str, float]]]:
-        """Name the at most `k` objects that contribute most to each prediction, with their contributions, the largest
-        first.
+        """Name the at most `k` objects that contribute most to each prediction, the largest contributions first.
 
         For a regressor by absolute value. Objects that do not contribute are left out.
         """

@@ -1,5 +1,7 @@
-"""Completion of incomplete kernels, [chen2010] sec. 6.1, where K11 is the block of the known objects, M a model of the
-whole kernel: hidden rows from an auxiliary kernel, scattered missing entries, and rows of new objects.
+"""Completion of incomplete kernels, [chen2010] sec. 6.1.
+
+K11 is the block of the known objects and M a model of the whole kernel. Hidden rows are completed from an auxiliary
+kernel; scattered missing entries and rows of new objects from the known ones.
 """
 
 from __future__ import annotations
@@ -203,8 +205,9 @@ def wishart_completion(
 
 
 def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
-    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r: with
-    l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r.
+
+    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
     """
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
@@ -427,8 +430,9 @@ class KernelFactor:
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
     def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
-        """Return the shortest z with R z nearest to the known values, K_.J K_JJ^+ s_J, and a basis of the z that do not
-        change them.
+        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
+
+        The shortest z gives K_.J K_JJ^+ s_J.
         """
         rank = self.R.shape[1]
         if not known.any() or not rank:
