@@ -252,9 +252,13 @@ def for_each_strip(work: Work, n_rows: int, n_jobs: int | None = None, tick: Tic
         if tick is not None:
             tick(rows.stop - rows.start)
 
-    workers = max(1, min(effective_n_jobs(n_jobs), len(strips)))
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(one, strips) if workers > 1 else map(one, strips))
+    workers = min(effective_n_jobs(n_jobs), len(strips))
+    if workers <= 1:
+        for rows in strips:
+            one(rows)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, strips))
 
 
 def fill_strips(

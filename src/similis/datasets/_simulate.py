@@ -138,8 +138,10 @@ def make_similarity(
 
     Returns
     -------
-    S, y : ndarray of shape (n, n), or CSR array if `sparse` is not zero; ndarray of shape (n,)
-        The proximities, and class codes 0, 1, ...
+    S : ndarray of shape (n, n), or CSR array if `sparse` is not zero
+        The proximities.
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ...
 
     Examples
     --------

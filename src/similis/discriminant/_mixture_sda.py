@@ -225,11 +225,12 @@ class MixtureSDA(ExponentialClassifier):
             share = np.full((len(rows), c), 1.0 / c)
             if self.init == "medoids":
                 share = np.eye(c)[np.argmax(self.sign * T[rows], axis=1)]
-            fit = {"share": share, "weights": np.empty(c), "rates": np.empty(c), "log_z": np.empty(c)}
+            work = share, np.empty(c), np.empty(c), np.empty(c)
+            fit = dict(zip(("share", "weights", "rates", "log_z"), work))
             path = np.empty(self.max_iter)
             packed = omega.arrays(0)
             n_iter = _kernels.mixture_em(
-                above, below, pooled, float(self.pseudocount), packed, float(self.tol), *fit.values(), path
+                above, below, pooled, float(self.pseudocount), packed, float(self.tol), *work, path
             )
             fits.append({**fit, "path": path[:n_iter], "ended": n_iter < self.max_iter})
         return fits

@@ -289,7 +289,8 @@ class NearestNeighborSDA(SDA):
         Class labels.
     exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
         lambda_gh, log gamma_gh and the mean similarity of class g to the nearest other object of class h.
-    domain_, priors_ : as in :class:`SDA`
+    domain_, priors_
+        As in :class:`SDA`.
 
     Notes
     -----

@@ -84,7 +84,7 @@ class Explanation(Display):
 
     def to_frame(self, k: int = 5) -> Any:
         """Return :meth:`top` as a pandas DataFrame with the columns row, prediction, object and contribution."""
-        pandas = require_package("pandas", extra="io", who="to_frame")
+        pandas = require_package("pandas", extra="frame", who="to_frame")
         records = [
             (i, label, name, value)
             for i, (label, best) in enumerate(zip(self.labels.tolist(), self.top(k)))

@@ -54,11 +54,14 @@ def _parts(model: Any) -> Iterator[Any]:
 
 def _verify_pipeline(pipeline: Pipeline) -> None:
     """Steps must be pairs of a name and an estimator."""
-    steps: list[Any] = pipeline.steps if isinstance(pipeline.steps, list) and pipeline.steps else [None]
-    for pair in steps:
-        is_pair = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-        if not is_pair or not (pair[1] in (None, "passthrough") or hasattr(pair[1], "fit")):
-            raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
+
+    def is_step(pair: Any) -> bool:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+            return False
+        return pair[1] in (None, "passthrough") or hasattr(pair[1], "fit")
+
+    if not isinstance(pipeline.steps, list) or not pipeline.steps or not all(map(is_step, pipeline.steps)):
+        raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
 
 
 def _verify_libsvm(svm: BaseLibSVM) -> None:

@@ -201,7 +201,8 @@ class IncrementalHLM(HLMClassifier):
         Class labels.
     n_seen_, n_batches_ : int
         Objects and batches so far.
-    shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_ : as in :class:`MixtureHLM`
+    shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_
+        As in :class:`MixtureHLM`.
     centroids_ : ndarray of shape (M,)
         Centroids, class by class, numbered in order of arrival.
     columns_ : ndarray

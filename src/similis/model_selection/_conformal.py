@@ -439,7 +439,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Attributes
     ----------
-    estimator_, estimators_, columns_, fold_ : as in :class:`ConformalClassifier`
+    estimator_, estimators_, columns_, fold_
+        As in :class:`ConformalClassifier`.
     scores_ : ndarray of shape (n,)
         Absolute residual of each object; infinite for objects that calibrate nothing.
 

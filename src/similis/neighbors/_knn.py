@@ -130,12 +130,14 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         kind: str = "similarity",
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.regularization = regularization
-        self.spectrum = spectrum
-        self.kind = kind
-        self.n_jobs = n_jobs
+        super().__init__(
+            n_neighbors=n_neighbors,
+            weights=weights,
+            regularization=regularization,
+            spectrum=spectrum,
+            kind=kind,
+            n_jobs=n_jobs,
+        )
         self.query = query
         self.smoothing = smoothing
         self.costs = costs

@@ -80,9 +80,9 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
             known = codes != hidden
             codes = np.where(known, codes - (codes > hidden), 0)
             self.classes_ = np.delete(self.classes_, hidden)
-        S = take_symmetric_part(np.array(S, dtype=np.float64), self)
-        np.fill_diagonal(S, 0.0)
-        W = self._edges(S)
+        W = np.maximum(take_symmetric_part(np.asarray(S, dtype=np.float64), self), 0.0)
+        np.fill_diagonal(W, 0.0)
+        self._keep_nearest(W)
         W = np.maximum(W, W.T)
         degree = W.sum(axis=1)
         root = np.sqrt(np.where(degree > 0, degree, 1.0))
@@ -95,17 +95,16 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         self.priors_ = Y.sum(axis=0) / Y.sum()
         self.transduction_ = self.classes_[np.argmax(np.where(total > 0, self.scores_, self.priors_), axis=1)]
 
-    def _edges(self, S: Floats) -> Floats:
-        """Weights of the edges: similarities that are not negative, the largest of each row."""
-        W = np.maximum(S, 0.0)
+    def _keep_nearest(self, W: Floats) -> None:
+        """Set all but the `n_neighbors` largest weights of each row to zero; ties with the last are kept."""
         k = self.n_neighbors
         if k is not None and k < W.shape[1]:
             least = np.partition(W, W.shape[1] - k, axis=1)[:, W.shape[1] - k]
-            W[W < least[:, None]] = 0.0  # ties with the k-th are kept
-        return W
+            W[W < least[:, None]] = 0.0
 
     def class_scores(self, Q: Array) -> Array:
-        W = self._edges(np.asarray(Q, dtype=np.float64))
+        W = np.maximum(np.asarray(Q, dtype=np.float64), 0.0)
+        self._keep_nearest(W)
         F = W @ self.scores_  # [delalleau2005]
         total = F.sum(axis=1, keepdims=True)
         return np.where(total > 0, np.divide(F, total, out=np.zeros_like(F), where=total > 0), self.priors_)

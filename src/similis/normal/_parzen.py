@@ -132,8 +132,8 @@ class Parzen(BayesClassifier):
     dimension : float, "objects" or None, default="objects"
         d, which only the choice of h and the size of densities depend on. "objects": the number of training objects,
         which is the number of columns. None: the rank of the training rows for features; for given dissimilarities the
-        d in which they would be distances within spherical Gaussian classes, at most n - 1
-        (the default in similis 1.0).
+        d in which they would be distances within spherical Gaussian classes, at most n - 1 (the default in similis
+        1.0).
     priors, costs
         As in :class:`NormalLinear`.
 

@@ -92,7 +92,7 @@ class SMACOF(ToFeatures):
         return int(self.embedding_.shape[1])
 
     def learn(self, S: Array, y: Any) -> None:
-        D = symmetrize(np.array(S, dtype=np.float64))
+        D = symmetrize(np.asarray(S, dtype=np.float64))
         np.fill_diagonal(D, 0)
         n, known = len(D), ~np.isnan(D)
         paths = shortest_path(csgraph_from_dense(D, null_value=-1))  # by default zero would be no edge

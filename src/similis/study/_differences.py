@@ -45,6 +45,7 @@ class Difference:
     Attributes
     ----------
     method : str
+        Name of the method.
     difference : float
         Mean loss per tested object minus that of the leader, on the splits of both.
     interval : tuple of float

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,6 +103,7 @@ class SplitsDisplay(_ErrorDisplay):
     errors : sequence of ndarray
         Errors of each method, one per split.
     means : sequence of float
+        Mean errors.
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
@@ -241,6 +241,7 @@ class TimeErrorDisplay(_ErrorDisplay):
     Parameters
     ----------
     methods : sequence of str
+        Names of the methods.
     seconds, errors : sequence of float
         Means over the splits.
     bold, baseline : sequence of bool
@@ -267,8 +268,13 @@ class TimeErrorDisplay(_ErrorDisplay):
     def front(self) -> list[int]:
         """Indices of the methods that no other one beats in both time and error, without baselines, fastest first."""
         order = sorted((s, e, k) for k, (s, e) in enumerate(zip(self.seconds, self.errors)) if not self.baseline[k])
-        lowest = [math.inf, *itertools.accumulate((e for _, e, _ in order), min)]
-        return [k for (_, e, k), below in zip(order, lowest) if e < below]
+        found: list[int] = []
+        lowest = math.inf
+        for _, error, k in order:
+            if error < lowest:
+                found.append(k)
+                lowest = error
+        return found
 
     def describe(self) -> Figure | Sequence[Figure]:
         """Describe the picture; a line joins the methods of :meth:`front`, which are labeled."""
@@ -309,6 +315,7 @@ class Reliability:
     Attributes
     ----------
     method : str
+        Name of the method.
     confidence, right : ndarray of shape (n_bins,)
         Mean of the largest probability, and share of correct predictions; NaN in empty bins.
     counts : ndarray of shape (n_bins,)
@@ -457,7 +464,9 @@ class ConfusionDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
+        Name of the method.
     classes : sequence of str
+        Names of the classes.
     counts : ndarray of shape (n_classes, n_classes)
         Predictions; rows: true class, columns: predicted class.
     """
@@ -568,7 +577,9 @@ class ValuesDisplay(_ResultDisplay):
     Parameters
     ----------
     method : str
+        Name of the method.
     names : sequence of str
+        Names of the objects.
     truth, predicted : ndarray of shape (m,)
         True values, and means of the predictions over the splits that tested an object.
     """

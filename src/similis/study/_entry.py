@@ -35,6 +35,7 @@ class Entry:
     Attributes
     ----------
     method, split : str, int
+        Name of the method, and number of the split.
     spec : str
         Fingerprint of the method's pipeline and grid.
     status : {"ok", "failed"}

@@ -227,6 +227,7 @@ class Verdict:
     Attributes
     ----------
     method : str
+        Name of the method.
     p_value, p_holm : float
         One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
         number of methods compared.
@@ -317,6 +318,7 @@ class Ranks:
     ranks : ndarray of shape (n_datasets, n_methods)
         Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
     mean : ndarray of shape (n_methods,)
+        Mean ranks.
     p_value : float
         Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
     critical_difference : float

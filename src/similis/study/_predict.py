@@ -26,6 +26,7 @@ class Predictions:
     Attributes
     ----------
     ids : tuple of str or None
+        Names of the objects.
     labels : ndarray of shape (m,)
         Predicted classes; predicted values of a regression.
     proba : ndarray of shape (m, G) or None

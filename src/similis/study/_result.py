@@ -97,6 +97,7 @@ class StudyResult:
         Methods that were dropped from the race, or whose next split did not fit into the time budget, and after how
         many splits. Their scores are those of these splits.
     time_budget : float or None
+        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
         error.
@@ -481,7 +482,6 @@ class StudyResult:
                 "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
         cv = self.protocol.cv
-        facts = ("names", "symmetric", "to_similarity", "to_dissimilarity", "missing")
         return make_model(
             self.custom.get(name, name),
             kind=self.situation.kinds or self.situation.kind,
@@ -489,8 +489,15 @@ class StudyResult:
             n=self.protocol.inner_train_size(len(self.codes)),
             cv=cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None),
             random_state=self.protocol.random_state,
-            **{name: getattr(self, name) for name in ("costs", "priors", "metric", "y")},
-            **{name: getattr(self.situation, name) for name in facts},
+            costs=self.costs,
+            priors=self.priors,
+            metric=self.metric,
+            y=self.y,
+            names=self.situation.names,
+            symmetric=self.situation.symmetric,
+            to_similarity=self.situation.to_similarity,
+            to_dissimilarity=self.situation.to_dissimilarity,
+            missing=self.situation.missing,
         )
 
     def training_code(self, method: str) -> str:

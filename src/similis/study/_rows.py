@@ -28,6 +28,7 @@ class Row:
     Attributes
     ----------
     method : str
+        Name of the method.
     error, error_sd : float
         Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out. In
         a regression, the root mean squared error over all tests.

@@ -44,7 +44,8 @@ class FullKernelSVM(KernelSVM):
         Transductive only: a label for every object, the given one where there was one.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         f(s) = s'coef + b on a new row s without a self-similarity.
-    objective_, gap_, pairs_, estimators_, asymmetry_ : as in :class:`SimSVM`
+    objective_, gap_, pairs_, estimators_, asymmetry_
+        As in :class:`SimSVM`.
 
     See Also
     --------

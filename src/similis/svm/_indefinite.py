@@ -43,7 +43,8 @@ class IndefiniteSVM(KernelSVM):
         Number of ascent steps and Newton steps.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
-    objective_, gap_, pairs_, estimators_, asymmetry_ : as in :class:`SimSVM`
+    objective_, gap_, pairs_, estimators_, asymmetry_
+        As in :class:`SimSVM`.
 
     See Also
     --------

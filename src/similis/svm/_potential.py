@@ -155,7 +155,8 @@ class LPMachine(RowMachine):
         w, dense.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b; the middle where an interval of them is optimal.
-    objective_, gap_, pairs_, estimators_, columns_ : as in :class:`PotentialSVM`
+    objective_, gap_, pairs_, estimators_, columns_
+        As in :class:`PotentialSVM`.
 
     Examples
     --------

@@ -53,12 +53,13 @@ class SimMKL(LearnedSVM):
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
     active_ : bool
-        False where every anchor is optimal as it is; told where there is no kernel.
+        False where every anchor is optimal as it is; only set where there is no kernel.
     dual_coef_, trace_, n_iter_ : ndarray of shape (n,), float, int
         c, the trace shared, and the number of interior-point steps.
     coef_, intercept_ : ndarray of shape (n, q) and float, or ndarrays over the pairs of classes for three or more
         f = sum of products of a new block with coef, + b.
-    objective_, gap_, pairs_, estimators_ : as in :class:`SimSVM`
+    objective_, gap_, pairs_, estimators_
+        As in :class:`SimSVM`.
 
     Notes
     -----
