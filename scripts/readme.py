@@ -155,9 +155,7 @@ def methods():
 
 def classes(family):
     """Classes that the methods are made of, in the order of the pipeline; alternatives with a slash."""
-    makes = [m.make() for m in family]
-    parts = [[step for _, step in getattr(made, "steps", [("", made)])] for made in makes]
-    places = [dict.fromkeys(type(step).__name__ for step in place) for place in zip(*parts)]
+    places = [dict.fromkeys(type(step).__name__ for step in place) for place in zip(*(m.steps() for m in family))]
     return ", ".join("/".join(f"`{name}`" for name in place) for place in places)
 
 

@@ -87,3 +87,12 @@ def test_no_other_message_about_a_missing_package():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Raise) and path.name != "environment.py":
                 assert "pip install" not in ast.unparse(node), path
+
+
+def test_every_extra_named_in_the_code_exists():
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require_package":
+                named |= {word.value.value for word in node.keywords if word.arg == "extra"}
+    assert named <= EXTRAS.keys()

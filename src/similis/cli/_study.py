@@ -438,9 +438,7 @@ def _list_methods(name: str | None, json: bool) -> None:
     echo(f"{method.name}: {method.summary}.")
     facts = {"family": method.family, "paper": method.paper, "reads": method.reads, "needs": method.needs}
     echo("\n".join(f"  {key}: {value}" for key, value in facts.items() if value))
-    made = method.make()
-    parts = [step for _, step in made.steps] if hasattr(made, "steps") else [made]
-    echo(f"  made of: {', '.join(type(part).__name__ for part in parts)}\n")
+    echo(f"  made of: {', '.join(type(step).__name__ for step in method.steps())}\n")
     print_table(
         ("parameter", "value or grid", "allowed", "what it is"),
         [(p.name, p.format(), p.allowed, p.describe()) for p in similis.study.list_parameters(method)],

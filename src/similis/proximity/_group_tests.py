@@ -211,6 +211,14 @@ def anosim(
     -----
     R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]. R is 1 if all
     dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import anosim
+    >>> x = np.r_[np.arange(5.0), 20 + np.arange(5.0)]
+    >>> float(anosim(abs(x[:, None] - x), ["a"] * 5 + ["b"] * 5, random_state=0).statistic)
+    1.0
     """
     A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
     ranks, known = map(symmetric_part, _known_entries(_rank(A)))
@@ -258,6 +266,15 @@ def permdisp(
     The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
     [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
     positive and b in the negative subspace, each with its own center.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import permdisp
+    >>> x = np.r_[np.arange(10.0), 5 * np.arange(10.0)]
+    >>> found = permdisp(abs(x[:, None] - x), ["a"] * 10 + ["b"] * 10, random_state=0)
+    >>> {name: round(value, 2) for name, value in found.dispersions.items()}
+    {'a': 2.5, 'b': 12.5}
     """
     A, classes, codes = _check_groups(D, y, "permdisp")
     n, n_groups = len(A), len(classes)

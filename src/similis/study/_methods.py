@@ -144,11 +144,14 @@ class Method:
         """Name without the matrix in brackets."""
         return self.name.removesuffix(f"[{self.matrix}]") if self.matrix else self.name
 
+    def steps(self) -> list[Any]:
+        """Make the method and return the estimators it consists of: the steps of a pipeline, or one."""
+        made: Any = self.make()
+        return [step for _, step in getattr(made, "steps", [("", made)])]
+
     def reads_stack(self) -> bool:
         """Tell whether the estimator reads several matrices at once, or none of its input."""
-        made: Any = self.make()
-        steps = [step for _, step in made.steps] if hasattr(made, "steps") else [made]
-        return all(getattr(step, "allow_stack", False) or get_tags(step).no_validation for step in steps)
+        return all(getattr(step, "allow_stack", False) or get_tags(step).no_validation for step in self.steps())
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
         """Grid for training parts of `n` objects, or of as many landmarks."""
