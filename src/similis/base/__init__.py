@@ -57,6 +57,8 @@ from similis.base._params import (
     between,
     choice,
     describe_constraints,
+    estimator,
+    param,
     positive,
     satisfies_constraints,
     string_options,

@@ -1,20 +1,48 @@
 """Parameter validation: the only module that imports scikit-learn's private constraint classes.
 
-An estimator declares ``_parameter_constraints`` and decorates ``fit`` with :func:`validated`.
+An estimator declares each parameter with :func:`param` below the decorator :func:`estimator`, or writes its constructor
+and ``_parameter_constraints`` as in scikit-learn, and decorates ``fit`` with :func:`validated`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from numbers import Integral as Integral
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods as HasMethods
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint, validate_params
 from sklearn.utils._param_validation import Options as Options
+
+Class = TypeVar("Class", bound=type[Any])
+
+
+def param(default: Any, *constraints: Any) -> Any:
+    """Declare a parameter in the body of a class: its default, and the constraints that values must meet one of."""
+    return field(default=default, metadata={"constraints": list(constraints) or "no_validation"})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def estimator(cls: Class) -> Class:
+    """Make the constructor and ``_parameter_constraints`` of a class from the parameters that it and its bases declare.
+
+    Examples
+    --------
+    >>> from similis.base import ProximityEstimator, at_least, estimator, param
+    >>> @estimator
+    ... class Example(ProximityEstimator):
+    ...     k: int = param(1, at_least(1))
+    >>> Example(k=2)
+    Example(k=2)
+    """
+    made: Any = dataclass(kw_only=True, eq=False, repr=False, match_args=False)(cls)
+    declared = {item.name: item.metadata["constraints"] for item in fields(made)}
+    made._parameter_constraints = {**getattr(cls, "_parameter_constraints", {}), **declared}
+    return made
 
 
 def validated(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,14 +25,15 @@ from similis.base import (
     choice,
     class_priors,
     clip_n_neighbors,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_part,
     fitted_reals,
     max_neighbors,
+    param,
 )
 from similis.discriminant._base import LogLimit
-from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import (
     check_domain,
     check_inside,
@@ -209,6 +210,7 @@ _NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "natural", "enclos
 _OUT_NUMBERS = 2**20  # class scores in memory at a time
 
 
+@estimator
 class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
@@ -299,6 +301,19 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     array(['tight', 'loose'], dtype='<U5')
     """
 
+    n_neighbors: int = param(10, at_least(1))
+    neighborhood: str = param("knn", choice(*_NEIGHBORHOODS))
+    radius: float = param(0.1, between(0, None, "left"))
+    min_class_size: int = param(3, at_least(1))
+    smoothing: float = param(0.0, between(0, 1, "left"))
+    weights: str | None = param(None, choice("kri", "affinity"), None)
+    regularization: float = param(1.0, between(0, None, "left"))
+    domain: Any = param("empirical", choice("empirical", "continuous"), tuple, "array-like")
+    priors: Any = param(None, choice("laplace"), "array-like", None)
+    costs: Any = param(None, "array-like", None)
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+    n_jobs: int | None = param(None, Integral, None)
+
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
         "_S": fitted_reals("n", "n"),
@@ -307,17 +322,6 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         "n_neighbors_": fitted_count(1, "n"),
     }
 
-    _parameter_constraints = {
-        "n_neighbors": [at_least(1)],
-        "neighborhood": [choice(*_NEIGHBORHOODS)],
-        "radius": [between(0, None, "left")],
-        "min_class_size": [at_least(1)],
-        "smoothing": [between(0, 1, "left")],
-        "weights": [choice("kri", "affinity"), None],
-        "regularization": [between(0, None, "left")],
-        **{name: SDA._parameter_constraints[name] for name in ("domain", "priors", "costs", "kind")},
-        "n_jobs": [Integral, None],
-    }
     path_params = ("n_neighbors", "radius")
 
     @property
@@ -327,35 +331,6 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     @property
     def keep_sparse(self) -> bool:  # type: ignore[override]
         return self.neighborhood not in ("reciprocal", "natural", "enclosing")
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 10,
-        neighborhood: str = "knn",
-        radius: float = 0.1,
-        min_class_size: int = 3,
-        smoothing: float = 0.0,
-        weights: str | None = None,
-        regularization: float = 1.0,
-        domain: Any = "empirical",
-        priors: Any = None,
-        costs: Any = None,
-        kind: str = "similarity",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.neighborhood = neighborhood
-        self.radius = radius
-        self.min_class_size = min_class_size
-        self.smoothing = smoothing
-        self.weights = weights
-        self.regularization = regularization
-        self.domain = domain
-        self.priors = priors
-        self.costs = costs
-        self.kind = kind
-        self.n_jobs = n_jobs
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes

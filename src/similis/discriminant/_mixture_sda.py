@@ -13,15 +13,26 @@ from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import at_least, between, check_per_class, choice, fitted_indices, fitted_part, fitted_reals, quote
+from similis.base import (
+    at_least,
+    between,
+    check_per_class,
+    choice,
+    estimator,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    param,
+    quote,
+)
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
-from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import Omega, k_medoids
 
 _CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the information criteria compare
 
 
+@estimator
 class MixtureSDA(ExponentialClassifier):
     """Similarity discriminant analysis with several centroids per class.
 
@@ -98,6 +109,19 @@ class MixtureSDA(ExponentialClassifier):
            [-0.4, -0.5]])
     """
 
+    n_components: Any = param(2, at_least(1), choice("bic", "aic"), "array-like")
+    init: str = param("uniform", choice("uniform", "medoids"))
+    max_iter: int = param(30, at_least(1))
+    tol: float = param(1e-6, between(0, None, "left"))
+    update_centroids: bool = param(False, "boolean")
+    n_init: int = param(10, at_least(1))
+    random_state: Any = param(None, "random_state")
+    domain: Any = param("empirical", choice("empirical", "continuous"), tuple, "array-like")
+    pseudocount: float = param(0.0, between(0, None, "left"))
+    priors: Any = param(None, choice("laplace"), "array-like", None)
+    costs: Any = param(None, "array-like", None)
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "centroids_": fitted_indices("G", "c", low=-1),
         "weights_": fitted_reals("G", "G", "c", low=0),
@@ -109,46 +133,7 @@ class MixtureSDA(ExponentialClassifier):
         "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
     }
 
-    _parameter_constraints = {
-        "n_components": [at_least(1), choice("bic", "aic"), "array-like"],
-        "init": [choice("uniform", "medoids")],
-        "max_iter": [at_least(1)],
-        "tol": [between(0, None, "left")],
-        "update_centroids": ["boolean"],
-        "n_init": [at_least(1)],
-        "random_state": ["random_state"],
-        **{name: SDA._parameter_constraints[name] for name in ("domain", "pseudocount", "priors", "costs", "kind")},
-    }
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
-
-    def __init__(
-        self,
-        *,
-        n_components: Any = 2,
-        init: str = "uniform",
-        max_iter: int = 30,
-        tol: float = 1e-6,
-        update_centroids: bool = False,
-        n_init: int = 10,
-        random_state: Any = None,
-        domain: Any = "empirical",
-        pseudocount: float = 0.0,
-        priors: Any = None,
-        costs: Any = None,
-        kind: str = "similarity",
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.update_centroids = update_centroids
-        self.n_init = n_init
-        self.random_state = random_state
-        self.domain = domain
-        self.pseudocount = pseudocount
-        self.priors = priors
-        self.costs = costs
-        self.kind = kind
 
     def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
         """Set Omega, priors and seeds, which do not depend on the number of components."""

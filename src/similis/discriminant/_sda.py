@@ -14,10 +14,12 @@ from similis.base import (
     between,
     check_stack_width,
     choice,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_part,
     fitted_reals,
+    param,
     quote,
 )
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
@@ -36,6 +38,7 @@ from similis.discriminant._statistics import (
 from similis.solvers import Omega, class_centroids, maxent_exponents
 
 
+@estimator
 class SDA(ExponentialClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
@@ -132,6 +135,15 @@ class SDA(ExponentialClassifier):
            [-0.2 , -0.43]])
     """
 
+    statistic: Any = param("centroid", choice(*NAMES), callable, list, tuple)
+    centroid: Literal["max-sum", "popular", "any-class"] = param("max-sum", choice("max-sum", "popular", "any-class"))
+    domain: Any = param("empirical", choice("empirical", "continuous"), tuple, "array-like")
+    pseudocount: float = param(0.0, between(0, None, "left"))
+    degenerate: str = param("limit", choice("limit", "uniform"))
+    priors: Any = param(None, choice("laplace"), "array-like", None)
+    costs: Any = param(None, "array-like", None)
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "_n_slices": fitted_count(1),
         "_read": fitted_part(Statistics, G="G"),
@@ -145,39 +157,8 @@ class SDA(ExponentialClassifier):
         "means_": fitted_reals("G", "M", nan=True, infinite=True),
     }
 
-    _parameter_constraints = {
-        "statistic": [choice(*NAMES), callable, list, tuple],
-        "centroid": [choice("max-sum", "popular", "any-class")],
-        "domain": [choice("empirical", "continuous"), tuple, "array-like"],
-        "pseudocount": [between(0, None, "left")],
-        "degenerate": [choice("limit", "uniform")],
-        "priors": [choice("laplace"), "array-like", None],
-        "costs": ["array-like", None],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
     path_params = ("pseudocount",)
     allow_stack = True
-
-    def __init__(
-        self,
-        *,
-        statistic: Any = "centroid",
-        centroid: Literal["max-sum", "popular", "any-class"] = "max-sum",
-        domain: Any = "empirical",
-        pseudocount: float = 0.0,
-        degenerate: str = "limit",
-        priors: Any = None,
-        costs: Any = None,
-        kind: str = "similarity",
-    ) -> None:
-        self.statistic = statistic
-        self.centroid = centroid
-        self.domain = domain
-        self.pseudocount = pseudocount
-        self.degenerate = degenerate
-        self.priors = priors
-        self.costs = costs
-        self.kind = kind
 
     def statistics(self, X: ArrayLike) -> Array:
         """Descriptive statistics T(x), (m, M), of new objects, in the order of the columns of ``exponents_``."""

@@ -11,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
-from similis.base import Kind, at_least, check_labels, check_proximity, choice, validated_function
+from similis.base import Kind, at_least, check_labels, check_proximity, choice, estimator, param, validated_function
 from similis.maxsim._base import ClassSimilarity, fits, signed_similarities
 from similis.proximity import Tighten
 
 
+@estimator
 class MaxSim(ClassSimilarity):
     """Classify by the largest summed similarity to a class.
 
@@ -54,16 +55,13 @@ class MaxSim(ClassSimilarity):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
+    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
 
     @property
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.kind == "similarity"  # absent dissimilarities are missing, and missing entries are not accepted
 
     keep_sparse = accept_sparse
-
-    def __init__(self, *, kind: Kind = "similarity") -> None:
-        self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = self._fit_conversion(S)
@@ -115,6 +113,7 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
     return high
 
 
+@estimator
 class SimilarityPerceptron(ClassSimilarity):
     """Perceptron in dual, multi-class form: increase the weights of misclassified training objects.
 
@@ -151,17 +150,11 @@ class SimilarityPerceptron(ClassSimilarity):
     array([1., 0., 1.])
     """
 
-    _parameter_constraints = {
-        "max_iter": [at_least(1)],
-        "average": ["boolean"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
-    _added_params = ("kind",)  # since 1.0
+    max_iter: int = param(100, at_least(1))
+    average: bool = param(False, "boolean")
+    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
 
-    def __init__(self, *, max_iter: int = 100, average: bool = False, kind: Kind = "similarity") -> None:
-        self.max_iter = max_iter
-        self.average = average
-        self.kind = kind
+    _added_params = ("kind",)  # since 1.0
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = self._fit_conversion(S)

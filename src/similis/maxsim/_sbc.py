@@ -12,12 +12,13 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import Kind, PathMixin, Points, choice, positive, quote
+from similis.base import Kind, PathMixin, Points, choice, estimator, param, positive, quote
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, class_sums, fits
 from similis.solvers import ClassMargin, MarginWeights
 
 
+@estimator
 class SBC(PathMixin, ClassSimilarity):
     """Similarity based classifier: weights of least norm that classify the training objects with a margin.
 
@@ -68,22 +69,13 @@ class SBC(PathMixin, ClassSimilarity):
     array([0.667, 0.917, 1.25 ])
     """
 
-    _parameter_constraints = {
-        "C": [positive(), None],
-        "strong": ["boolean"],
-        "normalize": ["boolean"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
+    C: float | None = param(None, positive(), None)
+    strong: bool = param(True, "boolean")
+    normalize: bool = param(False, "boolean")
+    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
+
     _added_params = ("kind",)  # since 1.0
     path_params = ("C",)
-
-    def __init__(
-        self, *, C: float | None = None, strong: bool = True, normalize: bool = False, kind: Kind = "similarity"
-    ) -> None:
-        self.C = C
-        self.strong = strong
-        self.normalize = normalize
-        self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = self._fit_conversion(S)

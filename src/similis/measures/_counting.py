@@ -9,7 +9,7 @@ import numpy as np
 
 from similis import _kernels
 from similis._utils.arrays import Array
-from similis.base import Tick, choice, fitted_part, for_each_strip
+from similis.base import Tick, choice, estimator, fitted_part, for_each_strip, param
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook
 from similis.measures._sets import _Features, check_form, common_salience, read_sets
@@ -25,6 +25,7 @@ class _LeftAndRight(TwoWayArray):
         return _LeftAndRight(self.rows[some], np.array(self.columns[:, some], order="C"))
 
 
+@estimator
 class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
@@ -57,18 +58,15 @@ class Counting(CategoricalMeasure):
     2.0
     """
 
+    missing: str = param("match", choice("match", "mismatch"))
+    sets: bool = param(False, "boolean")
+
     fitted_arrays = {  # one of the two
         "_codebook": fitted_part(Codebook, optional=True, n="n"),
         "_features": fitted_part(_Features, optional=True),
     }
 
-    _parameter_constraints = {"missing": [choice("match", "mismatch")], "sets": ["boolean"]}
     _added_params = ("sets",)  # since 1.0
-    sets = False
-
-    def __init__(self, *, missing: str = "match", sets: bool = False) -> None:
-        self.missing = missing
-        self.sets = sets
 
     def validate_objects(self, X: Any) -> Any:
         objects = X.to_numpy() if hasattr(X, "to_numpy") and not hasattr(X, "columns") else X

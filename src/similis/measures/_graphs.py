@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from similis._utils.arrays import Array, Floats
-from similis.base import FittedArrays, Measure, Tick, at_least, storable, verify_numbering
+from similis.base import FittedArrays, Measure, Tick, at_least, estimator, param, storable, verify_numbering
 from similis.exceptions import ProximityError
 from similis.measures._sets import concatenated
 from similis.measures._vectors import sparse_products
@@ -60,6 +60,7 @@ def _as_edge(edge: Any, numbers: dict[Any, int], i: int) -> tuple[int, int, Any]
     return numbers[a], numbers[b], label[0] if label else None
 
 
+@estimator
 class WeisfeilerLehman(Measure):
     """Weisfeiler-Lehman similarity: number of pairs of nodes with equal neighborhoods, summed over all radii.
 
@@ -90,13 +91,11 @@ class WeisfeilerLehman(Measure):
            [4., 4.]])
     """
 
-    fit_only_indexes = True
-    _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
+    n_iter: int = param(5, at_least(0))
+    edge_labels: bool = param(False, "boolean")
+    normalize: bool = param(False, "boolean")
 
-    def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
-        self.n_iter = n_iter
-        self.edge_labels = edge_labels
-        self.normalize = normalize
+    fit_only_indexes = True
 
     @property
     def domain_(self) -> tuple[float, float]:

@@ -21,9 +21,11 @@ from similis.base import (
     Tick,
     as_collection,
     at_least,
+    estimator,
     fill_strips,
     fitted_reals,
     for_each_strip,
+    param,
     storable,
     verify_numbering,
 )
@@ -106,6 +108,7 @@ class _Information:
     of_sets: bool
 
 
+@estimator
 class Resnik(Measure):
     """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
 
@@ -134,12 +137,10 @@ class Resnik(Measure):
     array([[1.39, 0.69, 0.  , 0.  ]])
     """
 
-    cells = "text"
-    _parameter_constraints = {"taxonomy": [Mapping, None], "counts": [Mapping, None]}
+    taxonomy: Any = param(None, Mapping, None)
+    counts: Any = param(None, Mapping, None)
 
-    def __init__(self, *, taxonomy: Any = None, counts: Any = None) -> None:
-        self.taxonomy = taxonomy
-        self.counts = counts
+    cells = "text"
 
     def validate_objects(self, X: Any) -> list[frozenset[Any]]:
         if self.taxonomy is None:
@@ -213,6 +214,7 @@ class _Concepts:
     members: dict[Any, list[int]]
 
 
+@estimator
 class ResidualEntropy(Measure):
     """Residual entropy: information in the common features minus the information in those of one object only.
 
@@ -253,12 +255,9 @@ class ResidualEntropy(Measure):
     array([[ 1.04,  1.04, -0.29, -0.69]])
     """
 
-    _parameter_constraints = {"n_bins": [at_least(2), None]}
-    _added_params = ("n_bins",)  # since 1.0
-    n_bins: int | None = None
+    n_bins: int | None = param(None, at_least(2), None)
 
-    def __init__(self, *, n_bins: int | None = None) -> None:
-        self.n_bins = n_bins
+    _added_params = ("n_bins",)  # since 1.0
 
     @property
     def cells(self) -> str:  # type: ignore[override]

@@ -22,11 +22,13 @@ from similis.base import (
     as_collection,
     between,
     choice,
+    estimator,
     fill_rows,
     fill_strips,
     first_position,
     fitted_count,
     fitted_reals,
+    param,
 )
 from similis.exceptions import ProximityError
 
@@ -150,6 +152,7 @@ def _dimension(collections: Sequence[list[Any]]) -> int:
     return first
 
 
+@estimator
 class Wasserstein(PointSetMeasure):
     """Earth mover's distance: the smallest cost of moving the weight of one point set to the other.
 
@@ -181,14 +184,12 @@ class Wasserstein(PointSetMeasure):
     4.0
     """
 
+    metric: str = param("euclidean", choice(*METRICS))
+    p: float = param(1.0, between(1, None, "left"))
+
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     _needs_mass = True
-    _parameter_constraints = {"metric": [choice(*METRICS)], "p": [between(1, None, "left")]}
-
-    def __init__(self, *, metric: str = "euclidean", p: float = 1.0) -> None:
-        self.metric = metric
-        self.p = p
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         def row(i: int, first: int) -> Floats:
@@ -206,6 +207,7 @@ class Wasserstein(PointSetMeasure):
         return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
+@estimator
 class IRM(PointSetMeasure):
     """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
@@ -228,13 +230,11 @@ class IRM(PointSetMeasure):
     15.5
     """
 
+    metric: str = param("euclidean", choice(*METRICS))
+
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     _needs_mass = True
-    _parameter_constraints = {"metric": [choice(*METRICS)]}
-
-    def __init__(self, *, metric: str = "euclidean") -> None:
-        self.metric = metric
 
     def validate_objects(self, X: Any) -> list[tuple[Array, Floats]]:
         # Sort the points of each set, so that the matching does not depend on their order.
@@ -282,6 +282,7 @@ def _ranks(*collections: PointSets) -> list[Indices]:
     return [np.array([rank[key] for key in own]) for own in keys]
 
 
+@estimator
 class PyramidMatch(PointSetMeasure):
     """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
@@ -315,15 +316,13 @@ class PyramidMatch(PointSetMeasure):
     array([[1.  , 1.  , 0.18]])
     """
 
+    n_levels: int = param(8, Number(Integral, 1, 53, closed="both"))
+    normalize: bool = param(True, "boolean")
+
     fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
 
     fit_only_indexes = False
     # A float64 coordinate has 53 binary digits.
-    _parameter_constraints = {"n_levels": [Number(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
-
-    def __init__(self, *, n_levels: int = 8, normalize: bool = True) -> None:
-        self.n_levels = n_levels
-        self.normalize = normalize
 
     @property
     def domain_(self) -> tuple[float, float]:

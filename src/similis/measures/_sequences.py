@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from similis import _kernels
 from similis._utils.arrays import Array
 from similis._utils.environment import require_package
-from similis.base import Measure, Tick, as_collection, at_least, choice, fill_strips, storable
+from similis.base import Measure, Tick, as_collection, at_least, choice, estimator, fill_strips, param, storable
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
 from similis.measures._point_sets import PointSetMeasure, PointSets, as_points, read_point_sets
@@ -98,6 +98,7 @@ STRIP = 64  # rows per strip; small, because the corner of a strip below the dia
 WORD = 64  # symbols that rapidfuzz packs into one machine word
 
 
+@estimator
 class Edit(SequenceMeasure):
     """Edit distance: the smallest cost of turning x into z by inserting, deleting and substituting symbols.
 
@@ -131,26 +132,12 @@ class Edit(SequenceMeasure):
     array([[0. , 0.5, 1. ]])
     """
 
-    kind = "dissimilarity"
-    _parameter_constraints = {
-        "weights": [tuple, list],
-        "normalize": ["boolean", choice("metric")],
-        "substitution": [dict, None],
-        "gaps": [dict, None],
-    }
+    weights: tuple[float, float, float] = param((1, 1, 1), tuple, list)
+    normalize: bool | str = param(False, "boolean", choice("metric"))
+    substitution: dict[Any, dict[Any, float]] | None = param(None, dict, None)
+    gaps: dict[Any, float] | None = param(None, dict, None)
 
-    def __init__(
-        self,
-        *,
-        weights: tuple[float, float, float] = (1, 1, 1),
-        normalize: bool | str = False,
-        substitution: dict[Any, dict[Any, float]] | None = None,
-        gaps: dict[Any, float] | None = None,
-    ) -> None:
-        self.weights = weights
-        self.normalize = normalize
-        self.substitution = substitution
-        self.gaps = gaps
+    kind = "dissimilarity"
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -294,6 +281,7 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and bool(0 <= value < np.inf)
 
 
+@estimator
 class DTW(PointSetMeasure):
     """Dynamic time warping: the distance of two series after an optimal stretching of time.
 
@@ -316,12 +304,10 @@ class DTW(PointSetMeasure):
     array([[0. , 1.7]])
     """
 
+    window: int | None = param(None, at_least(0), None)
+
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
-    _parameter_constraints = {"window": [at_least(0), None]}
-
-    def __init__(self, *, window: int | None = None) -> None:
-        self.window = window
 
     def validate_objects(self, X: Any) -> list[Any]:
         wanted = "series of numbers, or of rows of numbers"

@@ -19,11 +19,13 @@ from similis.base import (
     between,
     check_table,
     count_objects,
+    estimator,
     fill_strips,
     first_position,
     fitted_count,
     fitted_reals,
     for_each_strip,
+    param,
     storable,
     verify_numbering,
 )
@@ -304,6 +306,7 @@ def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
     return np.array([number for row in numbers for number in row], dtype=np.int32), starts
 
 
+@estimator
 class Jaccard(SetMeasure):
     """Common features divided by all features, s(x, z) = |x and z| / |x or z|; Tanimoto similarity of fingerprints.
 
@@ -331,12 +334,10 @@ class Jaccard(SetMeasure):
            [0.5, 1. ]])
     """
 
+    packed: bool = param(False, "boolean")
+
     domain_ = (0.0, 1.0)
     alpha = beta = 1.0
-    _parameter_constraints = {"packed": ["boolean"]}
-
-    def __init__(self, *, packed: bool = False) -> None:
-        self.packed = packed
 
 
 class Dice(SetMeasure):
@@ -374,17 +375,11 @@ class Overlap(SetMeasure):
         _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
 
 
+@estimator
 class _Tversky(SetMeasure):
-    _parameter_constraints = {
-        "alpha": [between(0, None, "left")],
-        "beta": [between(0, None, "left")],
-        "salience": ["array-like", dict, None],
-    }
-
-    def __init__(self, *, alpha: float = 0.5, beta: float = 0.5, salience: Any = None) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.salience = salience
+    alpha: float = param(0.5, between(0, None, "left"))
+    beta: float = param(0.5, between(0, None, "left"))
+    salience: Any = param(None, "array-like", dict, None)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]

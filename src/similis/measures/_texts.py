@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats
-from similis.base import Integral, Measure, Tick, as_collection, choice, fill_rows
+from similis.base import Integral, Measure, Tick, as_collection, choice, estimator, fill_rows, param
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
 from similis.measures._vectors import sparse_products
@@ -38,6 +38,7 @@ def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
 _CODECS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bz2": bz2.compress, "lzma": lzma.compress}
 
 
+@estimator
 class Compression(Measure):
     """Compression distance: the information in x that is not in z, measured by a compressor.
 
@@ -67,14 +68,12 @@ class Compression(Measure):
     True
     """
 
+    codec: str = param("zlib", choice(*_CODECS))
+    conditional: bool = param(False, "boolean")
+
     kind = "dissimilarity"
     symmetric = False
     cells = "text"
-    _parameter_constraints = {"codec": [choice(*_CODECS)], "conditional": ["boolean"]}
-
-    def __init__(self, *, codec: str = "zlib", conditional: bool = False) -> None:
-        self.codec = codec
-        self.conditional = conditional
 
     def validate_objects(self, X: Any) -> list[Any]:
         return read_texts(X, "Compression", allow_bytes=True)
@@ -106,6 +105,7 @@ class _Packed:
     lengths: Floats
 
 
+@estimator
 class TfidfCosine(Measure):
     """Cosine of texts as bags of words, weighted by the inverse document frequency among the training texts.
 
@@ -131,27 +131,13 @@ class TfidfCosine(Measure):
     array([[1.  , 0.54, 0.  ]])
     """
 
+    analyzer: str = param("word", choice("word", "char", "char_wb"))
+    ngram_range: tuple[int, int] = param((1, 1), tuple)
+    lowercase: bool = param(True, "boolean")
+    sublinear_tf: bool = param(False, "boolean")
+
     domain_ = (0.0, 1.0)
     cells = "text"
-    _parameter_constraints = {
-        "analyzer": [choice("word", "char", "char_wb")],
-        "ngram_range": [tuple],
-        "lowercase": ["boolean"],
-        "sublinear_tf": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: str = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        lowercase: bool = True,
-        sublinear_tf: bool = False,
-    ) -> None:
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.lowercase = lowercase
-        self.sublinear_tf = sublinear_tf
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -19,10 +19,12 @@ from similis.base import (
     between,
     check_labels,
     choice,
+    estimator,
     fitted_indices,
     fitted_part,
     fitted_reals,
     for_each_strip,
+    param,
     positive,
     storable,
     validated,
@@ -147,6 +149,7 @@ def _grouped(tables: list[Array]) -> tuple[Any, ...]:
     return groups, weights, np.concatenate([T.ravel() for T in joined]), offsets, widths
 
 
+@estimator
 class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
@@ -189,22 +192,12 @@ class VDM(CategoricalMeasure):
     array([[0. , 0.5, 2.5]])
     """
 
+    q: float = param(2.0, positive())
+    smoothing: float = param(0.0, between(0, None, "left"))
+    unseen: str = param("zero", choice("zero", "prior"))
+    similarity: bool = param(False, "boolean")
+
     fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
-
-    _parameter_constraints = {
-        "q": [positive()],
-        "smoothing": [between(0, None, "left")],
-        "unseen": [choice("zero", "prior")],
-        "similarity": ["boolean"],
-    }
-
-    def __init__(
-        self, *, q: float = 2.0, smoothing: float = 0.0, unseen: str = "zero", similarity: bool = False
-    ) -> None:
-        self.q = q
-        self.smoothing = smoothing
-        self.unseen = unseen
-        self.similarity = similarity
 
     @property
     def kind(self) -> Kind:  # type: ignore[override]
@@ -249,6 +242,7 @@ class _Mixed:
     missing: Mask
 
 
+@estimator
 class HVDM(CategoricalMeasure):
     """Heterogeneous value difference metric: VDM on categorical columns, scaled differences on numeric ones.
 
@@ -285,6 +279,10 @@ class HVDM(CategoricalMeasure):
     array([[0.   , 0.53 , 1.414]])
     """
 
+    categorical: Any = param(None, "array-like", None)
+    smoothing: float = param(0.0, between(0, None, "left"))
+    unseen: str = param("zero", choice("zero", "prior"))
+
     fitted_arrays = {
         "_tables": fitted_part(ValueTables, optional=True),
         "mean_": fitted_reals("d"),
@@ -292,16 +290,6 @@ class HVDM(CategoricalMeasure):
     }
 
     kind = "dissimilarity"
-    _parameter_constraints = {
-        "categorical": ["array-like", None],
-        "smoothing": [between(0, None, "left")],
-        "unseen": [choice("zero", "prior")],
-    }
-
-    def __init__(self, *, categorical: Any = None, smoothing: float = 0.0, unseen: str = "zero") -> None:
-        self.categorical = categorical
-        self.smoothing = smoothing
-        self.unseen = unseen
 
     @property
     def cells(self) -> str:  # type: ignore[override]

@@ -18,9 +18,11 @@ from similis.base import (
     at_least,
     between,
     check_table,
+    estimator,
     first_position,
     for_each_strip,
     mirror_upper,
+    param,
     positive,
 )
 from similis.exceptions import ProximityError
@@ -110,6 +112,7 @@ def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None
     return out
 
 
+@estimator
 class Polynomial(VectorMeasure):
     """Power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
 
@@ -130,16 +133,9 @@ class Polynomial(VectorMeasure):
     16.0
     """
 
-    _parameter_constraints = {
-        "degree": [at_least(1)],
-        "coef0": [between(None, None, "neither")],
-        "lift": [between(0, None, "left"), None],
-    }
-
-    def __init__(self, *, degree: int = 2, coef0: float = 0.0, lift: float | None = None) -> None:
-        self.degree = degree
-        self.coef0 = coef0
-        self.lift = lift
+    degree: int = param(2, at_least(1))
+    coef0: float = param(0.0, between(None, None, "neither"))
+    lift: float | None = param(None, between(0, None, "left"), None)
 
     @property
     def domain_(self) -> tuple[float, float] | None:
@@ -170,6 +166,7 @@ class Polynomial(VectorMeasure):
         return inner
 
 
+@estimator
 class Sigmoid(VectorMeasure):
     """Sigmoid of the inner product, s(x, z) = tanh(gamma <x, z> + coef0); indefinite in general.
 
@@ -191,12 +188,10 @@ class Sigmoid(VectorMeasure):
     0.4621
     """
 
-    domain_ = (-1.0, 1.0)
-    _parameter_constraints = {"gamma": [positive()], "coef0": [between(None, None, "neither")]}
+    gamma: float = param(1.0, positive())
+    coef0: float = param(0.0, between(None, None, "neither"))
 
-    def __init__(self, *, gamma: float = 1.0, coef0: float = 0.0) -> None:
-        self.gamma = gamma
-        self.coef0 = coef0
+    domain_ = (-1.0, 1.0)
 
     def compare(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -246,6 +241,7 @@ class DistanceMeasure(VectorMeasure):
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
+@estimator
 class RBF(DistanceMeasure):
     """Radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
 
@@ -262,13 +258,11 @@ class RBF(DistanceMeasure):
     0.3679
     """
 
+    gamma: float = param(1.0, positive())
+
     kind = "similarity"
     domain_ = (0.0, 1.0)
-    _parameter_constraints = {"gamma": [positive()]}
     path_params = ("gamma",)
-
-    def __init__(self, *, gamma: float = 1.0) -> None:
-        self.gamma = gamma
 
     def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
@@ -295,6 +289,7 @@ class RBF(DistanceMeasure):
 _FAR = 20.0  # larger powers are computed from differences divided by the largest one
 
 
+@estimator
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
@@ -314,10 +309,7 @@ class Minkowski(DistanceMeasure):
     9.0
     """
 
-    _parameter_constraints = {"p": [positive()]}
-
-    def __init__(self, *, p: float = 2.0) -> None:
-        self.p = p
+    p: float = param(2.0, positive())
 
 
 class Chebyshev(DistanceMeasure):

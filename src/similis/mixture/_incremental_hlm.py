@@ -28,10 +28,12 @@ from similis.base import (
     class_priors,
     compact,
     count_objects,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_part,
     fitted_reals,
+    param,
     quote,
     storable,
     take_objects,
@@ -50,7 +52,7 @@ from similis.mixture._base import (
     squares_to,
     whole_class,
 )
-from similis.mixture._mixture_hlm import Clustering, MixtureHLM
+from similis.mixture._mixture_hlm import Clustering
 
 
 @storable
@@ -164,6 +166,7 @@ def _joined(D: Array, past: Array, new: Array) -> Any:
     return out
 
 
+@estimator
 class IncrementalHLM(HLMClassifier):
     """Classify by a mixture model on distances that is updated with every batch of objects.
 
@@ -243,6 +246,19 @@ class IncrementalHLM(HLMClassifier):
     1.0
     """
 
+    scheme: str = param("append", choice("append", "resample"))
+    n_components: int = param(4, at_least(1))
+    growth: int = param(2, at_least(0))
+    sample_size: int = param(4, at_least(1))
+    bounded: bool = param(False, "boolean")
+    max_components: int | None = param(None, at_least(1), None)
+    clustering: str = param("vsh", choice("vsh", "kmedoids", "ward"))
+    shared_shape: bool = param(True, "boolean")
+    n_init: int = param(20, at_least(1))
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
+    random_state: Any = param(None, "random_state")
+
     fitted_arrays = {
         "_pasts": fitted_part(ClassHistory, many=True, length="G"),
         "_between": fitted_reals(2),
@@ -250,45 +266,6 @@ class IncrementalHLM(HLMClassifier):
         "n_batches_": fitted_count(1),
         "_columns": fitted_indices("n", optional=True),
     }
-
-    _parameter_constraints = {
-        "scheme": [choice("append", "resample")],
-        "n_components": [at_least(1)],
-        "growth": [at_least(0)],
-        "sample_size": [at_least(1)],
-        "bounded": ["boolean"],
-        "max_components": [at_least(1), None],
-        **{key: value for key, value in MixtureHLM._parameter_constraints.items() if key != "n_components"},
-    }
-
-    def __init__(
-        self,
-        *,
-        scheme: str = "append",
-        n_components: int = 4,
-        growth: int = 2,
-        sample_size: int = 4,
-        bounded: bool = False,
-        max_components: int | None = None,
-        clustering: str = "vsh",
-        shared_shape: bool = True,
-        n_init: int = 20,
-        priors: Any = None,
-        costs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.scheme = scheme
-        self.n_components = n_components
-        self.growth = growth
-        self.sample_size = sample_size
-        self.bounded = bounded
-        self.max_components = max_components
-        self.clustering = clustering
-        self.shared_shape = shared_shape
-        self.n_init = n_init
-        self.priors = priors
-        self.costs = costs
-        self.random_state = random_state
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
-from similis.base import Points, at_least, choice, positive
+from similis.base import Points, at_least, choice, estimator, param, positive
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -22,6 +22,7 @@ from similis.mixture._base import (
 )
 
 
+@estimator
 class KernelHLM(HLMClassifier):
     """Classify by a kernel density estimate from distances.
 
@@ -97,35 +98,15 @@ class KernelHLM(HLMClassifier):
     0.82
     """
 
-    _parameter_constraints = {
-        "shape": [positive(), None],
-        "scale": [positive(), None],
-        "shared": ["boolean"],
-        "max_samples": [at_least(1), None],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "random_state": ["random_state"],
-    }
-    path_params = ("shape", "scale", "shared")
+    shape: float | None = param(None, positive(), None)
+    scale: float | None = param(None, positive(), None)
+    shared: bool = param(True, "boolean")
+    max_samples: int | None = param(None, at_least(1), None)
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
+    random_state: Any = param(None, "random_state")
 
-    def __init__(
-        self,
-        *,
-        shape: float | None = None,
-        scale: float | None = None,
-        shared: bool = True,
-        max_samples: int | None = None,
-        priors: Any = None,
-        costs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.shape = shape
-        self.scale = scale
-        self.shared = shared
-        self.max_samples = max_samples
-        self.priors = priors
-        self.costs = costs
-        self.random_state = random_state
+    path_params = ("shape", "scale", "shared")
 
     def learn(self, S: Array, codes: Indices) -> None:
         check_symmetric(S, type(self).__name__)

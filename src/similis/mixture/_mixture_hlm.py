@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
-from similis.base import Points, at_least, check_per_class, choice
+from similis.base import Points, at_least, check_per_class, choice, estimator, param
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -120,6 +120,7 @@ CANDIDATES = (*range(1, 11), 12, 14, 16)
 N_FOLDS = 10
 
 
+@estimator
 class MixtureHLM(HLMClassifier):
     """Classify by a mixture model estimated from distances.
 
@@ -186,35 +187,15 @@ class MixtureHLM(HLMClassifier):
     0.84
     """
 
-    _parameter_constraints = {
-        "n_components": [at_least(1), choice("auto"), "array-like"],
-        "clustering": [choice("vsh", "kmedoids", "ward")],
-        "shared_shape": ["boolean"],
-        "n_init": [at_least(1)],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "random_state": ["random_state"],
-    }
-    path_params = ("n_components", "clustering", "shared_shape")
+    n_components: Any = param(4, at_least(1), choice("auto"), "array-like")
+    clustering: str = param("vsh", choice("vsh", "kmedoids", "ward"))
+    shared_shape: bool = param(True, "boolean")
+    n_init: int = param(20, at_least(1))
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
+    random_state: Any = param(None, "random_state")
 
-    def __init__(
-        self,
-        *,
-        n_components: Any = 4,
-        clustering: str = "vsh",
-        shared_shape: bool = True,
-        n_init: int = 20,
-        priors: Any = None,
-        costs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.clustering = clustering
-        self.shared_shape = shared_shape
-        self.n_init = n_init
-        self.priors = priors
-        self.costs = costs
-        self.random_state = random_state
+    path_params = ("n_components", "clustering", "shared_shape")
 
     def learn(self, S: Array, codes: Indices) -> None:
         check_symmetric(S, type(self).__name__)

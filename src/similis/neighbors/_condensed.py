@@ -15,12 +15,15 @@ from similis.base import (
     at_least,
     check_per_class,
     choice,
+    estimator,
     fitted_indices,
     fitted_reals,
+    param,
 )
 from similis.solvers import k_medoids
 
 
+@estimator
 class CondensedNN(ProximityClassifier):
     """Classify by the most similar prototype; the prototypes are the medoids of each class.
 
@@ -69,37 +72,18 @@ class CondensedNN(ProximityClassifier):
     array([1])
     """
 
+    n_prototypes: Any = param(1, at_least(1), "array-like")
+    clustering: str = param("kmedoids", choice("kmedoids", "vsh"))
+    n_init: int = param(10, at_least(1))
+    max_iter: int = param(100, at_least(1))
+    random_state: Any = param(None, "random_state")
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "prototypes_": fitted_indices("p"),
         "prototype_classes_": fitted_indices("p", below="G"),
         "cluster_sizes_": fitted_indices("p"),
     }
-
-    _parameter_constraints = {
-        "n_prototypes": [at_least(1), "array-like"],
-        "clustering": [choice("kmedoids", "vsh")],
-        "n_init": [at_least(1)],
-        "max_iter": [at_least(1)],
-        "random_state": ["random_state"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
-
-    def __init__(
-        self,
-        *,
-        n_prototypes: Any = 1,
-        clustering: str = "kmedoids",
-        n_init: int = 10,
-        max_iter: int = 100,
-        random_state: Any = None,
-        kind: str = "similarity",
-    ) -> None:
-        self.n_prototypes = n_prototypes
-        self.clustering = clustering
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
         rng = check_random_state(self.random_state)
@@ -134,6 +118,7 @@ class CondensedNN(ProximityClassifier):
         return self.classes_[self.prototype_classes_[np.argmax(size, axis=1)]]
 
 
+@estimator
 class MedoidRegressor(ProximityRegressor):
     """Predict the mean or median target of the objects around the nearest medoid.
 
@@ -167,30 +152,13 @@ class MedoidRegressor(ProximityRegressor):
     (array([1, 4]), array([ 2., 22.]))
     """
 
+    n_medoids: int = param(8, at_least(1))
+    statistic: str = param("mean", choice("mean", "median"))
+    n_init: int = param(10, at_least(1))
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+    random_state: Any = param(None, "random_state")
+
     fitted_arrays = {"medoid_indices_": fitted_indices("kept"), "values_": fitted_reals("kept")}
-
-    _parameter_constraints = {
-        "n_medoids": [at_least(1)],
-        "statistic": [choice("mean", "median")],
-        "n_init": [at_least(1)],
-        "kind": [choice("similarity", "dissimilarity")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        *,
-        n_medoids: int = 8,
-        statistic: str = "mean",
-        n_init: int = 10,
-        kind: str = "similarity",
-        random_state: Any = None,
-    ) -> None:
-        self.n_medoids = n_medoids
-        self.statistic = statistic
-        self.n_init = n_init
-        self.kind = kind
-        self.random_state = random_state
 
     def learn(self, S: Array, target: Floats) -> None:
         k = min(self.n_medoids, len(target))

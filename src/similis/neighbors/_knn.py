@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,18 @@ from similis.base import (
     ProximityClassifier,
     between,
     choice,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_reals,
+    param,
 )
 from similis.exceptions import ProximityError
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import class_sums, local_scores, vote_winners
 
 
+@estimator
 class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
@@ -102,6 +104,10 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     array([[0.369, 0.173, 0.173, 0.285]])
     """
 
+    query: str = param("consistent", choice("consistent", "raw"))
+    smoothing: float = param(0.0, between(0, None, "left"))
+    costs: Any = param(None, "array-like", None)
+
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
         "_S": fitted_reals("n", "n", optional=True),
@@ -109,38 +115,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         "n_neighbors_": fitted_count(1, "n"),
     }
 
-    _parameter_constraints = {
-        **NeighborWeights._parameter_constraints,
-        "query": [choice("consistent", "raw")],
-        "smoothing": [between(0, None, "left")],
-        "costs": ["array-like", None],
-    }
     _added_params = ("query",)  # since 1.0
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 5,
-        weights: str | Callable[..., Any] = "uniform",
-        regularization: float = 1.0,
-        spectrum: str | None = "auto",
-        query: str = "consistent",
-        smoothing: float = 0.0,
-        costs: Any = None,
-        kind: str = "similarity",
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_neighbors=n_neighbors,
-            weights=weights,
-            regularization=regularization,
-            spectrum=spectrum,
-            kind=kind,
-            n_jobs=n_jobs,
-        )
-        self.query = query
-        self.smoothing = smoothing
-        self.costs = costs
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._check_training(S)

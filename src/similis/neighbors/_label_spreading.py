@@ -10,9 +10,10 @@ from scipy import linalg
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import ProbabilityMixin, ProximityClassifier, at_least, between, fitted_reals
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, between, estimator, fitted_reals, param
 
 
+@estimator
 class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
     """Spread labels over the graph of similarities, from few labeled objects to the others and to new ones.
 
@@ -58,19 +59,13 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
     (array([0, 0, 0, 0, 1, 1, 1, 1]), array([0, 1]))
     """
 
+    alpha: float = param(0.5, between(0, 1, closed="left"))
+    n_neighbors: int | None = param(None, at_least(1), None)
+    unlabeled: Any = param(-1)
+
     reads = "similarity"
     accept_sparse = True
     fitted_arrays = {"scores_": fitted_reals("n", "G", low=0), "priors_": fitted_reals("G", low=0)}
-    _parameter_constraints = {
-        "alpha": [between(0, 1, closed="left")],
-        "n_neighbors": [at_least(1), None],
-        "unlabeled": "no_validation",  # type: ignore[dict-item]
-    }
-
-    def __init__(self, *, alpha: float = 0.5, n_neighbors: int | None = None, unlabeled: Any = -1) -> None:
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.unlabeled = unlabeled
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:

@@ -21,14 +21,17 @@ from similis.base import (
     at_least,
     choice,
     clip_n_neighbors,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_reals,
     max_neighbors,
+    param,
 )
 from similis.solvers import top_k
 
 
+@estimator
 class LocalNearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
 
@@ -67,25 +70,19 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     array([1])
     """
 
+    n_neighbors: int = param(5, at_least(1))
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+    n_jobs: int | None = param(None, Integral, None)
+
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
         "_S": fitted_reals("n", "n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
 
-    _parameter_constraints = {
-        "n_neighbors": [at_least(1)],
-        "kind": [choice("similarity", "dissimilarity")],
-        "n_jobs": [Integral, None],
-    }
     path_params = ("n_neighbors",)
     allow_missing = True
     accept_sparse = keep_sparse = True
-
-    def __init__(self, *, n_neighbors: int = 5, kind: str = "similarity", n_jobs: int | None = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.kind = kind
-        self.n_jobs = n_jobs
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes

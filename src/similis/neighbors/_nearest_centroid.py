@@ -15,8 +15,10 @@ from similis.base import (
     ProximityClassifier,
     check_class_weights,
     choice,
+    estimator,
     fitted_indices,
     fitted_reals,
+    param,
     quote,
     validated,
 )
@@ -24,6 +26,7 @@ from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
 
+@estimator
 class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
@@ -75,30 +78,18 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     array([1])
     """
 
+    adjusted: bool = param(False, "boolean")
+    centroid: Literal["max-sum", "popular", "any-class"] = param("max-sum", choice("max-sum", "popular", "any-class"))
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "centroids_": fitted_indices("G"),
         "class_count_": fitted_reals("G", low=0),
         "mean_proximity_": fitted_reals("G", nan=True, infinite=True),
     }
 
-    _parameter_constraints = {
-        "adjusted": ["boolean"],
-        "centroid": [choice("max-sum", "popular", "any-class")],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
     allow_missing = True
     accept_sparse = keep_sparse = True
-
-    def __init__(
-        self,
-        *,
-        adjusted: bool = False,
-        centroid: Literal["max-sum", "popular", "any-class"] = "max-sum",
-        kind: str = "similarity",
-    ) -> None:
-        self.adjusted = adjusted
-        self.centroid = centroid
-        self.kind = kind
 
     @validated
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:

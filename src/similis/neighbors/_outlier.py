@@ -11,13 +11,24 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Floats, Indices
-from similis.base import ProximityEstimator, at_least, between, choice, fitted_count, fitted_reals, validated
+from similis.base import (
+    ProximityEstimator,
+    at_least,
+    between,
+    choice,
+    estimator,
+    fitted_count,
+    fitted_reals,
+    param,
+    validated,
+)
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 
 _LARGEST_SHAPE = 1e3  # of the gamma distribution; equal distances to the nearest neighbors would make it infinite
 
 
+@estimator
 class ProximityOutlier(OutlierMixin, ProximityEstimator):
     """Detect objects unlike the training objects, by neighbors or density.
 
@@ -61,26 +72,17 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
     (array([0.8 , 0.02]), array([ 1, -1]))
     """
 
+    method: str = param("lof", choice("lof", "knn", "hlm"))
+    n_neighbors: int = param(20, at_least(1))
+    alpha: float = param(0.05, between(0, 1))
+    kind: str = param("dissimilarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "training_scores_": fitted_reals("n"),
         "_reach": fitted_reals("n"),
         "_density": fitted_reals("n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
-    _parameter_constraints = {
-        "method": [choice("lof", "knn", "hlm")],
-        "n_neighbors": [at_least(1)],
-        "alpha": [between(0, 1)],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
-
-    def __init__(
-        self, *, method: str = "lof", n_neighbors: int = 20, alpha: float = 0.05, kind: str = "dissimilarity"
-    ) -> None:
-        self.method = method
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.kind = kind
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:

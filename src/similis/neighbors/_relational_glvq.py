@@ -11,12 +11,22 @@ from sklearn.utils import check_random_state
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, fitted_indices, fitted_reals
+from similis.base import (
+    DecisionMixin,
+    ProximityClassifier,
+    at_least,
+    choice,
+    estimator,
+    fitted_indices,
+    fitted_reals,
+    param,
+)
 from similis.solvers import k_medoids
 
 TOLERANCE = 1e-6  # relative decrease of the objective in one iteration at which training stops
 
 
+@estimator
 class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     """Classify by the nearest of a few learned prototypes per class (relational GLVQ).
 
@@ -67,25 +77,16 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     array([0, 1])
     """
 
+    n_prototypes: int = param(1, at_least(1))
+    max_iter: int = param(50, at_least(1))
+    random_state: Any = param(None, "random_state")
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "weights_": fitted_reals("p", "n"),
         "offsets_": fitted_reals("p"),
         "prototype_classes_": fitted_indices("p", below="G"),
     }
-    _parameter_constraints = {
-        "n_prototypes": [at_least(1)],
-        "max_iter": [at_least(1)],
-        "random_state": ["random_state"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
-
-    def __init__(
-        self, *, n_prototypes: int = 1, max_iter: int = 50, random_state: Any = None, kind: str = "similarity"
-    ) -> None:
-        self.n_prototypes = n_prototypes
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.kind = kind
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:

@@ -9,10 +9,11 @@ from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
-from similis.base import ProbabilityMixin, ProximityClassifier, at_least, fitted_indices, fitted_reals
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, estimator, fitted_indices, fitted_reals, param
 from similis.exceptions import ProximityError
 
 
+@estimator
 class SimilarityForest(ProbabilityMixin, ProximityClassifier):
     """Random forest on any proximities, asymmetric or with missing entries.
 
@@ -62,6 +63,11 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
     array([False,  True])
     """
 
+    n_estimators: int = param(100, at_least(1))
+    n_directions: int = param(10, at_least(1))
+    max_depth: int | None = param(None, at_least(1), None)
+    random_state: Any = param(None, "random_state")
+
     allow_missing = True
     fitted_arrays = {
         "pairs_": fitted_indices("nodes", 2, below="kept"),
@@ -71,20 +77,6 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
         "roots_": fitted_indices("trees", below="nodes"),
         "children_": fitted_indices("nodes", 2, below="nodes"),
     }
-    _parameter_constraints = {
-        "n_estimators": [at_least(1)],
-        "n_directions": [at_least(1)],
-        "max_depth": [at_least(1), None],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self, *, n_estimators: int = 100, n_directions: int = 10, max_depth: int | None = None, random_state: Any = None
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.n_directions = n_directions
-        self.max_depth = max_depth
-        self.random_state = random_state
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = np.asarray(S, dtype=np.float64)

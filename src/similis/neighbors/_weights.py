@@ -18,7 +18,9 @@ from similis.base import (
     between,
     choice,
     clip_n_neighbors,
+    estimator,
     max_neighbors,
+    param,
 )
 from similis.exceptions import ProximityError
 from similis.solvers import local_weights, top_k
@@ -56,42 +58,21 @@ def _call(function: Callable[..., Any], values: Array) -> Floats:
     return found
 
 
+@estimator
 class NeighborWeights(ProximityEstimator):
     """Mixin of estimators that weight ranked neighbors by ``weights``, ``regularization`` and ``spectrum``."""
 
-    _parameter_constraints = {
-        "n_neighbors": [at_least(1)],
-        "weights": [choice("uniform", "affinity", *LOCAL_WEIGHTS), callable],
-        "regularization": [between(0, None, "left")],
-        "spectrum": [choice("auto", "clip", "flip", "shift", "pinv"), None],
-        "kind": [choice("similarity", "dissimilarity")],
-        "n_jobs": [Integral, None],
-    }
+    n_neighbors: int = param(5, at_least(1))
+    weights: str | Callable[..., Any] = param("uniform", choice("uniform", "affinity", *LOCAL_WEIGHTS), callable)
+    regularization: float = param(1.0, between(0, None, "left"))
+    spectrum: str | None = param("auto", choice("auto", "clip", "flip", "shift", "pinv"), None)
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+    n_jobs: int | None = param(None, Integral, None)
+
     path_params: ClassVar[tuple[str, ...]] = ("n_neighbors", "regularization")
     accept_sparse = keep_sparse = True
     _auto_krr = "pinv"  # spectrum="auto" of KRR weights
-    query: str = "consistent"  # models of 1.0 have no such parameter
-
-    n_neighbors_: int
-    n_features_in_: int
-    _S: Array | None
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 5,
-        weights: str | Callable[..., Any] = "uniform",
-        regularization: float = 1.0,
-        spectrum: str | None = "auto",
-        kind: str = "similarity",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.regularization = regularization
-        self.spectrum = spectrum
-        self.kind = kind
-        self.n_jobs = n_jobs
+    query = "consistent"
 
     def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[Array, Indices]:
         """Find the proximities and indices, (m, k), of the nearest training objects of each row, the nearest first.

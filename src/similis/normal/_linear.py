@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import roundoff
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals
+from similis.base import BayesClassifier, Points, choice, estimator, fitted_indices, fitted_reals, param
 from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
@@ -62,6 +62,7 @@ class LinearRule(BayesClassifier):
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
 
 
+@estimator
 class NormalLinear(ShrinkageParams, LinearRule):
     """Classify rows as features that are normal in each class, with one covariance for all: RNLC.
 
@@ -130,20 +131,11 @@ class NormalLinear(ShrinkageParams, LinearRule):
     0.99
     """
 
-    def __init__(
-        self,
-        *,
-        regularization: float = 0.1,
-        shrinkage_target: str = "diagonal",
-        priors: Any = None,
-        costs: Any = None,
-        shrinkage: str = DEPRECATED,
-    ) -> None:
-        self.regularization = regularization
-        self.shrinkage_target = shrinkage_target
-        self.priors = priors
-        self.costs = costs
-        self.shrinkage = shrinkage
+    regularization: float = param(0.1)
+    shrinkage_target: str = param("diagonal")
+    priors: Any = param(None)
+    costs: Any = param(None)
+    shrinkage: str = param(DEPRECATED)
 
     @property
     def covariance_(self) -> Array:
@@ -162,6 +154,7 @@ class NormalLinear(ShrinkageParams, LinearRule):
         return self._covariance(rows).solve(D, [point["regularization"] for point in points])
 
 
+@estimator
 class PseudoFisher(LinearRule):
     """Fisher's linear discriminant on rows as features, with the pseudo-inverse of the pooled covariance: PFLD.
 
@@ -201,11 +194,8 @@ class PseudoFisher(LinearRule):
     0.97
     """
 
-    _parameter_constraints = {"priors": ["array-like", choice("laplace"), None], "costs": ["array-like", None]}
-
-    def __init__(self, *, priors: Any = None, costs: Any = None) -> None:
-        self.priors = priors
-        self.costs = costs
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
 
     def _solve(self, rows: Any, points: Points) -> Any:
         _, s, Ut = linalg.svd(rows.W, full_matrices=False, check_finite=False)

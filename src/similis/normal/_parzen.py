@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import fold_row_distances, row_distances, symmetric_part
-from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive
+from similis.base import BayesClassifier, Points, choice, estimator, fitted_indices, fitted_reals, param, positive
 from similis.solvers import gamma_shape
 
 
@@ -113,6 +113,7 @@ def _others(D: Array, codes: Indices, g: Any) -> Any:
     return u
 
 
+@estimator
 class Parzen(BayesClassifier):
     """Classify by Gaussian windows around the training objects ([pekalska2000] sec. 2.2).
 
@@ -175,35 +176,19 @@ class Parzen(BayesClassifier):
     0.96
     """
 
+    bandwidth: float | str = param("ml", positive(), choice("ml"))
+    space: str = param("given", choice("given", "features"))
+    dimension: float | str | None = param("objects", positive(), choice("objects"), None)
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
+
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
         "_training_rows": fitted_reals("n", "n", optional=True),
         "priors_": fitted_reals("G", low=0),
     }
 
-    _parameter_constraints = {
-        "bandwidth": [positive(), choice("ml")],
-        "space": [choice("given", "features")],
-        "dimension": [positive(), choice("objects"), None],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-    }
     path_params = ("bandwidth", "dimension")
-
-    def __init__(
-        self,
-        *,
-        bandwidth: float | str = "ml",
-        space: str = "given",
-        dimension: float | str | None = "objects",
-        priors: Any = None,
-        costs: Any = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.space = space
-        self.dimension = dimension
-        self.priors = priors
-        self.costs = costs
 
     @property
     def proximity_kind(self) -> Any:

@@ -9,10 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.moved import DEPRECATED
-from similis.base import Points, fitted_indices, fitted_part, fitted_reals
+from similis.base import Points, estimator, fitted_indices, fitted_part, fitted_reals, param
 from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
+@estimator
 class NormalQuadratic(ShrinkageParams):
     """Classify rows as features that are normal in each class, with a covariance of its own: RNQC.
 
@@ -62,27 +63,18 @@ class NormalQuadratic(ShrinkageParams):
     0.97
     """
 
+    regularization: float = param(0.001)
+    shrinkage_target: str = param("diagonal")
+    priors: Any = param(None)
+    costs: Any = param(None)
+    shrinkage: str = param(DEPRECATED)
+
     fitted_arrays = {
         "_columns": fitted_indices("v", below="n"),
         "means_": fitted_reals("G", "n"),
         "priors_": fitted_reals("G", low=0),
         "_class_covariances": fitted_part(ShrunkCovariance, many=True, length="G", v="v"),
     }
-
-    def __init__(
-        self,
-        *,
-        regularization: float = 0.001,
-        shrinkage_target: str = "diagonal",
-        priors: Any = None,
-        costs: Any = None,
-        shrinkage: str = DEPRECATED,
-    ) -> None:
-        self.regularization = regularization
-        self.shrinkage_target = shrinkage_target
-        self.priors = priors
-        self.costs = costs
-        self.shrinkage = shrinkage
 
     def learn(self, S: Array, codes: Indices) -> None:
         self.set_priors(codes)

@@ -18,8 +18,10 @@ from similis.base import (
     check_stack_width,
     check_table,
     choice,
+    estimator,
     first_position,
     fitted_reals,
+    param,
     positive,
     validated_function,
 )
@@ -91,6 +93,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     return stack
 
 
+@estimator
 class CombineMatrices(Elementwise):
     """Turn a stack of several proximity matrices (:func:`make_stack`) into one: one of them, or their normalized mean.
 
@@ -127,25 +130,13 @@ class CombineMatrices(Elementwise):
            [0.5, 1.5]])
     """
 
+    matrix: int | Literal["mean"] | None = param("mean", at_least(0), choice("mean"), None)
+    kinds: Sequence[Kind] | None = param(None, "array-like", None)
+    kind: Kind | None = param(None, choice("similarity", "dissimilarity"), None)
+
     fitted_arrays = {"factors_": fitted_reals("q"), "offsets_": fitted_reals("q")}
     allow_missing = True
     allow_stack = True
-    _parameter_constraints = {
-        "matrix": [at_least(0), choice("mean"), None],
-        "kinds": ["array-like", None],
-        "kind": [choice("similarity", "dissimilarity"), None],
-    }
-
-    def __init__(
-        self,
-        *,
-        matrix: int | Literal["mean"] | None = "mean",
-        kinds: Sequence[Kind] | None = None,
-        kind: Kind | None = None,
-    ) -> None:
-        self.matrix = matrix
-        self.kinds = kinds
-        self.kind = kind
 
     @property
     def proximity_kind(self) -> Kind | None:

@@ -20,8 +20,10 @@ from similis.base import (
     check_proximity,
     check_stack_width,
     choice,
+    estimator,
     fitted_reals,
     measured_objects,
+    param,
     positive,
     validated_function,
 )
@@ -199,6 +201,7 @@ def _additive(K: Floats, known: Mask) -> Floats:
     return rows[:, None] + rows - total
 
 
+@estimator
 class CompleteKernel(ToRows):
     """Fill in the missing entries of training matrix and new rows, in front of any estimator ([chen2010] sec. 6.1-6.2).
 
@@ -258,6 +261,17 @@ class CompleteKernel(ToRows):
     array([[1.333, 6.   , 2.   ]])
     """
 
+    method: str = param("nuclear", *CONSTRAINTS["method"])
+    psd: bool = param(False, *CONSTRAINTS["psd"])
+    mu: float | str = param("auto", *CONSTRAINTS["mu"])
+    eta: float = param(1.0, *CONSTRAINTS["eta"])
+    degrees_of_freedom: float | None = param(None, *CONSTRAINTS["degrees_of_freedom"])
+    regularization: float = param(1e-6, *CONSTRAINTS["regularization"])
+    keep_known: bool = param(True, "boolean")
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+    tol: float | None = param(None, *CONSTRAINTS["tol"])
+    max_iter: int = param(5000, *CONSTRAINTS["max_iter"])
+
     fitted_arrays = {
         "kernel_": fitted_reals("n", "n"),
         "_R": fitted_reals("n", None),
@@ -265,32 +279,6 @@ class CompleteKernel(ToRows):
     }
 
     allow_missing = True
-    _parameter_constraints = {**CONSTRAINTS, "keep_known": ["boolean"], "kind": [choice("similarity", "dissimilarity")]}
-
-    def __init__(
-        self,
-        *,
-        method: str = "nuclear",
-        psd: bool = False,
-        mu: float | str = "auto",
-        eta: float = 1.0,
-        degrees_of_freedom: float | None = None,
-        regularization: float = 1e-6,
-        keep_known: bool = True,
-        kind: str = "similarity",
-        tol: float | None = None,
-        max_iter: int = 5000,
-    ) -> None:
-        self.method = method
-        self.psd = psd
-        self.mu = mu
-        self.eta = eta
-        self.degrees_of_freedom = degrees_of_freedom
-        self.regularization = regularization
-        self.keep_known = keep_known
-        self.kind = kind
-        self.tol = tol
-        self.max_iter = max_iter
 
     @property
     def allow_stack(self) -> bool:  # type: ignore[override]

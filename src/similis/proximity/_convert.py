@@ -17,14 +17,17 @@ from similis.base import (
     check_proximity,
     check_stack_width,
     choice,
+    estimator,
     first_position,
     fitted_reals,
+    param,
     positive,
 )
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
 
+@estimator
 class ToDissimilarity(Elementwise):
     """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
 
@@ -62,16 +65,11 @@ class ToDissimilarity(Elementwise):
     array([[0.5, 0. ]])
     """
 
+    method: str = param("max-minus", choice("max-minus", "reciprocal", "root"))
+    upper: float | None = param(None, between(None, None, "neither"), None)
+
     reads = "similarity"
     gives = "dissimilarity"
-    _parameter_constraints = {
-        "method": [choice("max-minus", "reciprocal", "root")],
-        "upper": [between(None, None, "neither"), None],
-    }
-
-    def __init__(self, *, method: str = "max-minus", upper: float | None = None) -> None:
-        self.method = method
-        self.upper = upper
 
     def learn(self, S: Array, y: Any) -> None:
         if self.method == "reciprocal":
@@ -111,6 +109,7 @@ class ToDissimilarity(Elementwise):
         return tags
 
 
+@estimator
 class ToSimilarity(Elementwise):
     """Turn dissimilarities into similarities.
 
@@ -155,13 +154,11 @@ class ToSimilarity(Elementwise):
            [0.25, 1.  , 1.  ]])
     """
 
+    method: str = param("linear", choice("linear", "reciprocal", "rbf", "exponential"))
+    gamma: float = param(1.0, positive())
+
     reads = "dissimilarity"
     gives = "similarity"
-    _parameter_constraints = {"method": [choice("linear", "reciprocal", "rbf", "exponential")], "gamma": [positive()]}
-
-    def __init__(self, *, method: str = "linear", gamma: float = 1.0) -> None:
-        self.method = method
-        self.gamma = gamma
 
     def learn(self, S: Array, y: Any) -> None:
         warn_if_self_differs(S, self)
@@ -264,6 +261,7 @@ class Symmetrize(Elementwise):
         return Q.copy()
 
 
+@estimator
 class UnitDiagonal(ToRows):
     """Scale similarities so that every object has similarity 1 to itself: s(x, z) / sqrt(s(x, x) s(z, z)).
 
@@ -297,14 +295,12 @@ class UnitDiagonal(ToRows):
     array([[1., 1.]])
     """
 
+    self_similarity: str | float = param("constant", choice("constant"), positive())
+
     fitted_arrays = {"self_similarities_": fitted_reals(None, nan=True)}
 
     reads = "similarity"
     accept_sparse = True
-    _parameter_constraints = {"self_similarity": [choice("constant"), positive()]}
-
-    def __init__(self, *, self_similarity: str | float = "constant") -> None:
-        self.self_similarity = self_similarity
 
     def learn(self, S: Array, y: Any) -> None:
         self.self_similarities_ = np.diagonal(S).copy()
@@ -366,6 +362,7 @@ def value_range(S: Array | SparseRows) -> float:
     return (high - low if is_range else largest) or 1.0
 
 
+@estimator
 class Rescale(Elementwise):
     """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
 
@@ -397,17 +394,15 @@ class Rescale(Elementwise):
     array([[0.5, 1. ]])
     """
 
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     allow_missing = True
     allow_stack = True
     accept_sparse = True
-    _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
 
     @property
     def keep_sparse(self) -> bool:  # type: ignore[override]
         return self.kind == "similarity"
-
-    def __init__(self, *, kind: str = "similarity") -> None:
-        self.kind = kind
 
     def learn(self, S: Array, y: Any) -> None:
         self.scale_ = value_range(S) if S.ndim == 2 else np.array([value_range(part) for part in np.moveaxis(S, 2, 0)])
@@ -417,6 +412,7 @@ class Rescale(Elementwise):
         return Q / np.asarray(self.scale_, dtype=Q.dtype)
 
 
+@estimator
 class BoxCox(Elementwise):
     """Transform each dissimilarity by (d^p - 1) / p ([pekalska2000] sec. 4.4).
 
@@ -448,11 +444,9 @@ class BoxCox(Elementwise):
            [ 2., -2.]])
     """
 
-    reads = "dissimilarity"
-    _parameter_constraints = {"p": [between(0, 1, closed="right"), choice("ml")]}
+    p: float | str = param(0.25, between(0, 1, closed="right"), choice("ml"))
 
-    def __init__(self, *, p: float | str = 0.25) -> None:
-        self.p = p
+    reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:
         self.p_ = _most_likely_power(S) if self.p == "ml" else float(self.p)
@@ -477,6 +471,7 @@ def _most_likely_power(D: Array) -> float:
     return float(minimize_scalar(loss, bounds=(0.01, 1.0), method="bounded", options={"xatol": 1e-6}).x)
 
 
+@estimator
 class Tighten(Elementwise):
     """Make a similarity tighter: similar objects count more, all others less.
 
@@ -521,18 +516,16 @@ class Tighten(Elementwise):
            [-0.25,  1.  ]])
     """
 
+    q: float = param(4.0, positive())
+    method: str = param("power", choice("power", "exponential"))
+
     reads = "similarity"
-    _parameter_constraints = {"q": [positive()], "method": [choice("power", "exponential")]}
 
     @property
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.method == "power"
 
     keep_sparse = accept_sparse
-
-    def __init__(self, *, q: float = 4.0, method: str = "power") -> None:
-        self.q = q
-        self.method = method
 
     def learn(self, S: Array, y: Any) -> None:
         if self.method == "power":

@@ -9,10 +9,11 @@ from scipy import linalg
 
 from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
-from similis.base import at_least, fitted_reals
+from similis.base import at_least, estimator, fitted_reals, param
 from similis.proximity._base import ToFeatures, warn_if_self_differs
 
 
+@estimator
 class PseudoEuclidean(ToFeatures):
     """Embed dissimilarities in a pseudo-Euclidean space, where they are reproduced exactly.
 
@@ -59,6 +60,9 @@ class PseudoEuclidean(ToFeatures):
     5.0
     """
 
+    n_components: int | None = param(None, at_least(1), None)
+    positive_only: bool = param(False, "boolean")
+
     fitted_arrays = {
         "column_means_": fitted_reals(None),
         "components_": fitted_reals("c", None),
@@ -67,11 +71,6 @@ class PseudoEuclidean(ToFeatures):
     }
 
     reads = "dissimilarity"
-    _parameter_constraints = {"n_components": [at_least(1), None], "positive_only": ["boolean"]}
-
-    def __init__(self, *, n_components: int | None = None, positive_only: bool = False) -> None:
-        self.n_components = n_components
-        self.positive_only = positive_only
 
     def learn(self, S: Array, y: Any) -> None:
         warn_if_self_differs(S, self)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import row_distances
-from similis.base import at_least, check_labels, choice, fitted_indices, fitted_reals, positive
+from similis.base import at_least, check_labels, choice, estimator, fitted_indices, fitted_reals, param, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 from similis.proximity._landmarks import choose_prototypes
@@ -47,6 +47,7 @@ class SimilarityFeatures(ToRows):
         return coef
 
 
+@estimator
 class DissimilaritySpace(ToRows):
     """Describe an object by its dissimilarities to a few prototypes ([pekalska2000] sec. 2).
 
@@ -79,19 +80,13 @@ class DissimilaritySpace(ToRows):
     array([[2., 5.]])
     """
 
+    n_prototypes: int | None = param(None, at_least(1), None)
+    selection: str = param("all", choice("all", "random", "kcenter", "medoids", "forward"))
+    random_state: Any = param(None, "random_state")
+
     fitted_arrays = {"prototype_indices_": fitted_indices("p", below="n")}
 
     reads = "dissimilarity"
-    _parameter_constraints = {
-        "n_prototypes": [at_least(1), None],
-        "selection": [choice("all", "random", "kcenter", "medoids", "forward")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(self, *, n_prototypes: int | None = None, selection: str = "all", random_state: Any = None) -> None:
-        self.n_prototypes = n_prototypes
-        self.selection = selection
-        self.random_state = random_state
 
     def learn(self, S: Array, y: Any) -> None:
         """Choose the prototypes; ``selection="forward"`` uses the labels `y`."""
@@ -167,6 +162,7 @@ class SpectrumSquare(ToRows):
         return coef @ self.similarities_
 
 
+@estimator
 class RowRBF(ToRows):
     """RBF-like similarity of rows, exp(-gamma ||s(x) - s(z)||), with the norm not squared: RBF-sim of [chen2010].
 
@@ -190,13 +186,11 @@ class RowRBF(ToRows):
            [0.0067, 1.    ]])
     """
 
+    gamma: float = param(1.0, positive())
+
     fitted_arrays = {"rows_": fitted_reals(None, None)}
 
     gives = "similarity"
-    _parameter_constraints = {"gamma": [positive()]}
-
-    def __init__(self, *, gamma: float = 1.0) -> None:
-        self.gamma = gamma
 
     def learn(self, S: Array, y: Any) -> None:
         self.rows_ = S

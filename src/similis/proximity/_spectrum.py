@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, symmetric_part_of, take_symmetric_part
-from similis.base import at_least, check_block, check_proximity, choice, fitted_reals, one_per_row
+from similis.base import at_least, check_block, check_proximity, choice, estimator, fitted_reals, one_per_row, param
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 
@@ -63,16 +63,15 @@ class _Spectrum(ToRows):
         return A, sound
 
 
+@estimator
 class _Projection(_Spectrum):
     """Clip and flip: training matrix and new rows are multiplied by P = U diag(d) U', d in {-1, 0, 1}."""
+
+    n_components: int | None = param(None, at_least(1), None)
 
     fitted_arrays = {"_signs": fitted_reals(None, optional=True)}
 
     _beyond = -1
-    _parameter_constraints = {"n_components": [at_least(1), None]}
-
-    def __init__(self, *, n_components: int | None = None) -> None:
-        self.n_components = n_components
 
     @property
     def projection_(self) -> Array:
@@ -213,6 +212,7 @@ class SpectrumFlip(_Projection):
         return d
 
 
+@estimator
 class SpectrumShift(_Spectrum):
     """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
@@ -246,12 +246,9 @@ class SpectrumShift(_Spectrum):
            [2., 4.]])
     """
 
-    _parameter_constraints = {"query": [choice("raw", "consistent")]}
-    _added_params = ("query",)  # since 1.0
-    query: str = "raw"
+    query: str = param("raw", choice("raw", "consistent"))
 
-    def __init__(self, *, query: str = "raw") -> None:
-        self.query = query
+    _added_params = ("query",)  # since 1.0
 
     def transform_training(self, S: Array) -> Array:
         K = S.copy()

@@ -22,9 +22,11 @@ from similis.base import (
     check_partial_kernel,
     check_proximity,
     check_stack_width,
+    estimator,
     fitted_reals,
     measured_objects,
     one_per_row,
+    param,
     positive,
     validated,
 )
@@ -33,6 +35,7 @@ from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_
 from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores
 
 
+@estimator
 class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     """Complete a kernel with missing rows and fit a support vector machine on it in one problem.
 
@@ -96,6 +99,10 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     array(['a'], dtype='<U1')
     """
 
+    eta: float = param(0.01, positive())
+    gamma: float = param(0.1, positive())
+    max_samples: int = param(100, at_least(2))
+
     fitted_arrays = {
         "kernel_": fitted_reals("n", "n", optional=True),
         "_aux": fitted_reals("n", "n", optional=True),
@@ -106,12 +113,6 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     reads = "similarity"
     allow_missing = True
     allow_stack = True
-    _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
-
-    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int = 100) -> None:
-        self.eta = eta
-        self.gamma = gamma
-        self.max_samples = max_samples
 
     @validated
     @single_blas_thread()

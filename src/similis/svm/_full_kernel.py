@@ -10,12 +10,13 @@ from sklearn.utils.metaestimators import available_if
 
 from similis._utils.arrays import Array
 from similis._utils.threads import single_blas_thread
-from similis.base import PathMixin, Points, check_labels, positive, validated
+from similis.base import PathMixin, Points, check_labels, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._base import KernelSVM, Machine, eigen_system
 
 
+@estimator
 class FullKernelSVM(KernelSVM):
     """Full kernel SVM: learns every entry of the kernel together with the classifier.
 
@@ -69,14 +70,12 @@ class FullKernelSVM(KernelSVM):
     array([0, 0, 1, 1])
     """
 
-    _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "transductive": ["boolean"]}
+    eta: float = param(0.01, positive())
+    gamma: float = param(0.1, positive())
+    transductive: bool = param(False, "boolean")
+
     path_params = ("eta", "gamma")
     _names = ("kernel_", "dual_coef_", "n_iter_", "_kernel_coef")
-
-    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, transductive: bool = False) -> None:
-        self.eta = eta
-        self.gamma = gamma
-        self.transductive = transductive
 
     # Folds of a transductive problem would need the test objects in the training matrix: PathSearchCV fits every point.
     predict_path = available_if(lambda self: not self.transductive)(PathMixin.predict_path)

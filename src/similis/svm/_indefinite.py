@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import clone
 
 from similis._utils.arrays import Array, Indices
-from similis.base import Points, choice, fitted_reals, positive
+from similis.base import Points, choice, estimator, fitted_reals, param, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, Machine, eigen_system
 
 
+@estimator
 class IndefiniteSVM(KernelSVM):
     """Indefinite SVM: treats the similarity as a noisy kernel and learns that kernel with the classifier.
 
@@ -71,22 +72,15 @@ class IndefiniteSVM(KernelSVM):
     array(['a', 'b'], dtype='<U1')
     """
 
+    C: float = param(1.0, positive())
+    rho: float = param(1.0, positive())
+    query: str = param("projected", choice("projected", "augmented", "raw"))
+
     fitted_arrays = {"_before_clip": fitted_reals(None, None, optional=True)}
 
-    _parameter_constraints = {
-        "C": [positive()],
-        "rho": [positive()],
-        "query": [choice("projected", "augmented", "raw")],
-    }
     _added_params = ("query",)  # since 1.0
-    query: str = "projected"
     path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef", "_before_clip", "_typical_self")
-
-    def __init__(self, *, C: float = 1.0, rho: float = 1.0, query: str = "projected") -> None:
-        self.C = C
-        self.rho = rho
-        self.query = query
 
     def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)

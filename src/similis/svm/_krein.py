@@ -29,13 +29,16 @@ from similis.base import (
     RegressorPathMixin,
     between,
     choice,
+    estimator,
     fitted_reals,
+    param,
     positive,
 )
 from similis.proximity import SpectrumFlip
 from similis.svm._base import MarginClassifier, class_pairs, vote_scores
 
 
+@estimator
 class KreinSVM(MarginClassifier):
     """Support vector machine in the Krein space of an indefinite similarity.
 
@@ -72,14 +75,12 @@ class KreinSVM(MarginClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    C: float = param(1.0, positive())
+    tol: float = param(1e-3, positive())
+
     reads = "similarity"
     fitted_arrays = {"coef_": fitted_reals("pairs", "n"), "intercept_": fitted_reals("pairs")}
-    _parameter_constraints = {"C": [positive()], "tol": [positive()]}
     path_params = ("C",)
-
-    def __init__(self, *, C: float = 1.0, tol: float = 1e-3) -> None:
-        self.C = C
-        self.tol = tol
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
@@ -132,20 +133,15 @@ class _KreinSpace:
         return coef, mean - coef @ self.row_means
 
 
+@estimator
 class _KreinEstimator(ProximityEstimator):
     """Base of ridge and logistic regression: the decomposition, and functions that are linear in a row."""
 
-    _parameter_constraints = {
-        "alpha": [positive()],
-        "ratio": [between(0, np.inf, closed="right")],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
-    path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
+    alpha: float = param(1.0, positive())
+    ratio: float = param(1.0, between(0, np.inf, closed="right"))
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
 
-    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
-        self.alpha = alpha
-        self.ratio = ratio
-        self.kind = kind
+    path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
 
     def _entries(self, Q: Array) -> Floats:
         """Entries that the coefficients multiply: similarities, or -d^2 / 2."""
@@ -195,6 +191,7 @@ def _on_sphere(curvature: Floats, y: Floats, radius: float) -> Floats:
     return np.asarray(y / (curvature + brentq(lambda m: length(m) - radius, low, high, xtol=1e-14)))
 
 
+@estimator
 class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     """Ridge regression in the Krein space of an indefinite proximity.
 
@@ -235,14 +232,9 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     array([3., 9.])
     """
 
-    fitted_arrays = {"coef_": fitted_reals("n")}
-    _parameter_constraints = {**_KreinEstimator._parameter_constraints, "spread": [positive(), None]}
+    spread: float | None = param(None, positive(), None)
 
-    def __init__(
-        self, *, alpha: float = 1.0, ratio: float = 1.0, spread: float | None = None, kind: str = "similarity"
-    ) -> None:
-        super().__init__(alpha=alpha, ratio=ratio, kind=kind)
-        self.spread = spread
+    fitted_arrays = {"coef_": fitted_reals("n")}
 
     @single_blas_thread()
     def learn(self, S: Array, target: Floats) -> None:

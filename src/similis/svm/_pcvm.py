@@ -11,12 +11,13 @@ from scipy.special import log_ndtr, ndtr
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import ProbabilityMixin, ProximityClassifier, at_least, fitted_reals, positive
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, estimator, fitted_reals, param, positive
 from similis.svm._base import class_pairs
 
 _FORGET = 1e-3  # smaller weights are removed; here and in `tol` the largest similarity is the unit
 
 
+@estimator
 class PCVM(ProbabilityMixin, ProximityClassifier):
     """Probabilistic classification vector machine: a sparse probit model on rows of similarities.
 
@@ -58,13 +59,11 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     (True, array([False,  True]))
     """
 
+    max_iter: int = param(500, at_least(1))
+    tol: float = param(1e-3, positive())
+
     reads = "similarity"
     fitted_arrays = {"coef_": fitted_reals("machines", "n"), "intercept_": fitted_reals("machines")}
-    _parameter_constraints = {"max_iter": [at_least(1)], "tol": [positive()]}
-
-    def __init__(self, *, max_iter: int = 500, tol: float = 1e-3) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:

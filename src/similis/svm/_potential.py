@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from similis._utils.arrays import Array
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
-from similis.base import Points, between, choice, positive
+from similis.base import Points, between, choice, estimator, param, positive
 from similis.solvers import BoxLasso, lp_margin
 from similis.svm._base import Machine, RowMachine
 
 
+@estimator
 class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.
 
@@ -77,33 +78,15 @@ class PotentialSVM(RowMachine):
     array([ 0.   , -0.842,  0.74 ,  0.072])
     """
 
-    _parameter_constraints = {
-        "C": [positive()],
-        "epsilon": [between(0, None, "left")],
-        "normalize": ["boolean"],
-        "multiclass": [choice("ovo", "ovr")],
-        "input": [choice("proximities", "features")],
-        "columns": [choice("objects", "features", DEPRECATED)],
-    }
+    C: float = param(100.0, positive())
+    epsilon: float = param(0.1, between(0, None, "left"))
+    normalize: bool = param(False, "boolean")
+    multiclass: str = param("ovo", choice("ovo", "ovr"))
+    input: str = param("proximities", choice("proximities", "features"))
+    columns: str = param(DEPRECATED, choice("objects", "features", DEPRECATED))
+
     _renamed_params = {"columns": ("input", {"objects": "proximities"})}
     path_params = ("C", "epsilon")
-
-    def __init__(
-        self,
-        *,
-        C: float = 100.0,
-        epsilon: float = 0.1,
-        normalize: bool = False,
-        multiclass: str = "ovo",
-        input: str = "proximities",
-        columns: str = DEPRECATED,
-    ) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.normalize = normalize
-        self.multiclass = multiclass
-        self.input = input
-        self.columns = columns
 
     @property
     def _on_features(self) -> bool:  # type: ignore[override]
@@ -136,6 +119,7 @@ class PotentialSVM(RowMachine):
         return machines
 
 
+@estimator
 class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.
 
@@ -168,11 +152,9 @@ class LPMachine(RowMachine):
     array([0, 1])
     """
 
-    _parameter_constraints = {"C": [positive()]}
-    path_params = ("C",)
+    C: float = param(1.0, positive())
 
-    def __init__(self, *, C: float = 1.0) -> None:
-        self.C = C
+    path_params = ("C",)
 
     def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
         solved: dict[float, Machine] = {}

@@ -11,7 +11,17 @@ from numpy.typing import ArrayLike
 from similis._utils.arrays import Array, Floats
 from similis._utils.linalg import EigenSystem, take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import Points, ProximityRegressor, RegressorPathMixin, check_proximity, choice, fitted_reals, positive
+from similis.base import (
+    Points,
+    ProximityRegressor,
+    RegressorPathMixin,
+    check_proximity,
+    choice,
+    estimator,
+    fitted_reals,
+    param,
+    positive,
+)
 from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.solvers import RidgePath, ridge_path
@@ -45,6 +55,7 @@ class _Kernel:
         return spread if spread > np.finfo(np.float64).eps * self.values.max() else 1.0
 
 
+@estimator
 class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     """Kernel ridge regression on any similarity or dissimilarity.
 
@@ -106,6 +117,11 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     True
     """
 
+    spectrum: str | None = param("clip", choice(*[name for name in _REPAIRS if name]), None)
+    alphas: Any = param("auto", choice("auto"), positive(), "array-like")
+    loo: str = param("fast", choice("fast", "honest"))
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
+
     fitted_arrays = {
         "coef_": fitted_reals("n"),
         "dual_coef_": fitted_reals("n"),
@@ -114,21 +130,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         "loo_predictions_": fitted_reals("n", nan=True),
     }
 
-    _parameter_constraints = {
-        "spectrum": [choice(*[name for name in _REPAIRS if name]), None],
-        "alphas": [choice("auto"), positive(), "array-like"],
-        "loo": [choice("fast", "honest")],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
     path_params = ("alphas",)
-
-    def __init__(
-        self, *, spectrum: str | None = "clip", alphas: Any = "auto", loo: str = "fast", kind: str = "similarity"
-    ) -> None:
-        self.spectrum = spectrum
-        self.alphas = alphas
-        self.loo = loo
-        self.kind = kind
 
     @single_blas_thread()
     def learn(self, S: Array, target: Floats) -> None:

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
-from similis.base import Points, check_stack_width, choice, positive
+from similis.base import Integral, Options, Points, check_stack_width, choice, estimator, param, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine, signed_mkl
 from similis.svm._base import LearnedSVM, Machine, eigen_system
 from similis.svm._sim_svm import SimSVM, anchored_spectrum
 
 
+@estimator
 class SimMKL(LearnedSVM):
     """SimMKL: learns weights of several kernels and spectra of several indefinite similarities in one classifier.
 
@@ -77,37 +78,18 @@ class SimMKL(LearnedSVM):
     (('similarity', 'kernel', 'kernel'), {'same': 0.06, 'rows': 0.51})
     """
 
-    _parameter_constraints = {
-        **{name: SimSVM._parameter_constraints[name] for name in ("eta", "gamma", "anchor", "norm")},
-        "trace": [positive(), None],
-        "roles": [choice("kernels"), "array-like", None],
-        "signed": ["boolean"],
-    }
+    eta: float = param(0.01, positive())
+    gamma: float = param(0.1, positive())
+    trace: float | None = param(None, positive(), None)
+    roles: Any = param(None, choice("kernels"), "array-like", None)
+    anchor: str = param("clip", choice("clip", "flip", "identity"))
+    norm: int = param(2, Options(Integral, {1, 2}))
+    signed: bool = param(False, "boolean")
+
     _added_params = ("norm", "signed")  # since 1.0
-    norm: int = 2
-    signed: bool = False
     path_params = ("eta", "gamma")
     _names = (*SimSVM._names, "weights_", "named_weights_", "trace_")
     allow_stack = True
-
-    def __init__(
-        self,
-        *,
-        eta: float = 0.01,
-        gamma: float = 0.1,
-        trace: float | None = None,
-        roles: Any = None,
-        anchor: str = "clip",
-        norm: int = 2,
-        signed: bool = False,
-    ) -> None:
-        self.eta = eta
-        self.gamma = gamma
-        self.trace = trace
-        self.roles = roles
-        self.anchor = anchor
-        self.norm = norm
-        self.signed = signed
 
     def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Any:
         S = super().check_training(X)

@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array
-from similis.base import Integral, Options, Points, at_least, choice, positive
+from similis.base import Integral, Options, Points, at_least, choice, estimator, param, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine, spectral_lp
 from similis.svm._base import LearnedSVM, Machine, eigen_system
 
 
+@estimator
 class SimSVM(LearnedSVM):
     """SimSVM: learns the spectrum modification of an indefinite similarity together with the classifier.
 
@@ -78,36 +79,16 @@ class SimSVM(LearnedSVM):
     (array([-0.01,  1.15,  1.92,  2.53]), True)
     """
 
-    _parameter_constraints = {
-        "eta": [positive()],
-        "gamma": [positive()],
-        "anchor": [choice("clip", "flip", "identity")],
-        "norm": [Options(Integral, {1, 2})],
-        "n_random": [at_least(1), None],
-        "random_state": ["random_state"],
-    }
+    eta: float = param(0.01, positive())
+    gamma: float = param(0.1, positive())
+    anchor: str = param("clip", choice("clip", "flip", "identity"))
+    norm: int = param(2, Options(Integral, {1, 2}))
+    n_random: int | None = param(None, at_least(1), None)
+    random_state: Any = param(None, "random_state")
+
     _added_params = ("n_random", "random_state")  # since 1.0
-    n_random: int | None = None
-    random_state: Any = None
     path_params = ("eta", "gamma")
     _names = ("eigenvalues_", "eigenvectors_", "alpha_", "active_", "dual_coef_", "n_iter_")
-
-    def __init__(
-        self,
-        *,
-        eta: float = 0.01,
-        gamma: float = 0.1,
-        anchor: str = "clip",
-        norm: int = 2,
-        n_random: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.eta = eta
-        self.gamma = gamma
-        self.anchor = anchor
-        self.norm = norm
-        self.n_random = n_random
-        self.random_state = random_state
 
     def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)

@@ -11,16 +11,19 @@ from similis.base import (
     at_least,
     choice,
     clip_n_neighbors,
+    estimator,
     fitted_count,
     fitted_indices,
     fitted_reals,
     max_neighbors,
+    param,
     positive,
 )
 from similis.solvers import local_svm_scores, top_k
 from similis.svm._base import MarginClassifier
 
 
+@estimator
 class SVMKNN(MarginClassifier):
     """SVM-KNN: classify each object by a support vector machine fitted to its k nearest neighbors.
 
@@ -62,29 +65,20 @@ class SVMKNN(MarginClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    n_neighbors: int = param(16, at_least(1))
+    C: float = param(1.0, positive())
+    spectrum: str = param("clip", choice("clip", "flip", "shift"))
+    n_jobs: int | None = param(None, Integral, None)
+
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
         "_S": fitted_reals("n", "n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
 
-    _parameter_constraints = {
-        "n_neighbors": [at_least(1)],
-        "C": [positive()],
-        "spectrum": [choice("clip", "flip", "shift")],
-        "n_jobs": [Integral, None],
-    }
     path_params = ("n_neighbors", "C")
     reads = "similarity"
     accept_sparse = True
-
-    def __init__(
-        self, *, n_neighbors: int = 16, C: float = 1.0, spectrum: str = "clip", n_jobs: int | None = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.spectrum = spectrum
-        self.n_jobs = n_jobs
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
