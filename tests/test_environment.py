@@ -71,6 +71,26 @@ def test_a_damaged_cache_is_not_used(tmp_path):
     assert load(tmp_path / "twice.py", "twice_2").double(3) == 6
 
 
+FIT_SDA = """
+import numpy as np
+from similis import SDA
+X = np.random.default_rng(0).normal(size=(60, 4))
+S = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+print(SDA().fit(S, X[:, 0] > 0).predict_proba(S).tobytes().hex())
+"""
+
+
+def test_compiling_and_loading_kernels_give_the_same_bits(tmp_path):
+    """A kernel that calls another must not use that one's own machine code in the process that compiled both."""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    env.pop("SIMILIS_KERNEL_CACHE", None)
+    compiled, loaded = (
+        subprocess.run([sys.executable, "-c", FIT_SDA], env=env, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert compiled == loaded
+
+
 @pytest.mark.usefixtures("_cache_on")
 def test_a_full_disk_does_not_stop_a_kernel(tmp_path):
     (tmp_path / "twice.py").write_text(SOURCE)

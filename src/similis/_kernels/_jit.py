@@ -22,7 +22,8 @@ _VARIABLE = "SIMILIS_KERNEL_CACHE"  # "off" compiles in every process; set for c
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on first use without the GIL and cache the result on disk."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"}
+    # Without `forceinline` the process that compiles runs inner kernels in other machine code than later processes.
+    options: dict[str, Any] = {"nogil": True, "forceinline": True, "fastmath": _FLAGS, "error_model": "numpy"}
     if os.environ.get(_VARIABLE) != "off":
         try:
             compiled = numba.njit(cache=True, **options)(function)
