@@ -1,5 +1,6 @@
 """Plain versions of the tests of group differences: loops over pairs, and regression on coordinates."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +19,18 @@ def orders(n, permutations, seed):
             order[i], order[k] = order[k], order[i]
         found.append(np.array(order))
     return found
+
+
+def product_orders(n, permutations, seed):
+    """The observed order, then random ones that first undo an order of one list and then apply one of another list."""
+    n_right = math.isqrt(permutations) + 1
+    n_left = math.ceil((permutations + 1) / n_right)
+    drawn = orders(n, n_left + n_right - 2, seed)
+    left, right = drawn[:n_left], [drawn[0], *drawn[n_left:]]
+    rng = np.random.RandomState(seed)
+    rng.random_sample((n_left + n_right - 2, n))
+    used = rng.permutation(n_left * n_right - 1)[:permutations] + 1
+    return [right[k % n_right][np.argsort(left[k // n_right])] for k in [0, *used]]
 
 
 def permanova_f(D, y):

@@ -31,7 +31,7 @@ _MODULES = {
     "_medoids": "nearest_two exchange_gains vertex_substitution eager_exchanges cluster_totals",
     # Consistency of an entry with the others, permutation tests of group differences, trees of a similarity forest
     "_triangles": "row_differences expected_from_neighbors pair_spreads",
-    "_permutations": "shuffle_rows group_sums permuted_products round_rows coarse_products",
+    "_permutations": "shuffle_rows group_sums permuted_rows",
     "_forest": "grow_tree",
     "_pair_lists": "parse_pairs number_ids insert_hashes order_pairs reverse_places",  # lists of pairs in text
 }

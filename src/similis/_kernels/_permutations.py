@@ -1,4 +1,4 @@
-"""Permutation tests on a matrix: sums within permuted groups, and products of a matrix with a permuted one.
+"""Permutation tests on a matrix: sums within permuted groups, and rows of permuted matrices.
 
 Sums of at most `SUMMANDS` entries are kept in the precision of the matrix, sums of these in double precision. In single
 precision a result of nonnegative terms thus has a relative error below (SUMMANDS + 2) / 2^24.
@@ -57,83 +57,19 @@ def group_sums(A, codes, sums, W) -> None:
 
 
 @kernel
-def permuted_products(A, B, orders, symmetric: bool, out) -> None:
-    """Write ``out[p]``, the sum over i != j of A[i, j] * B[orders[p, i], orders[p, j]], for A with a zero diagonal.
+def permuted_rows(A, orders, first: int, last: int, symmetric: bool):
+    """Return ``A[order[i], order[j]]`` for i from `first` to `last`, one row per order.
 
-    With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read.
+    j takes all values; with `symmetric`, those below i.
     """
-    out[:] = 0.0
-    for i in range(A.shape[0]):
-        row = A[i, : i if symmetric else A.shape[0]]
-        for p in range(orders.shape[0]):
-            order = orders[p]  # unsigned indices are faster than signed ones
-            permuted = B[order[i]]
-            total = 0.0
-            for j in range(row.shape[0]):
-                total += row[j] * permuted[order[j]]
-            out[p] += 2.0 * total if symmetric else total
-
-
-@kernel
-def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
-    """Write A as integers in this unit, row i to ``rounded[i // k, i % k]``; return the norm of the rounding errors.
-
-    With `symmetric` the part below the diagonal is written. `squares` receives the sums of squares of the rows.
-    """
-    k, errors = rounded.shape[1], 0.0
-    for i in range(A.shape[0]):
-        row, whole = A[i, : i if symmetric else A.shape[0]], rounded[i // k, i % k]
-        factor, own, error = row.dtype.type(1.0 / unit), row.dtype.type(0), row.dtype.type(0)
-        for j in range(row.shape[0]):
-            x = row[j] * factor
-            nearest = np.rint(x)
-            whole[j] = np.int16(nearest)
-            own += row[j] * row[j]
-            error += (x - nearest) * (x - nearest)
-        squares[i] = own
-        errors += error
-    return unit * np.sqrt(errors)
-
-
-@kernel
-def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) -> None:
-    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2.
-
-    A and B are int16. Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where
-    nothing is read.
-    """
-    # The eight permuted rows of B are written to rows[0] in turn as well, so that one index fetches an entry of each:
-    # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], whose length is the
-    # number of products that are added in 32 bits. The conversions to int32 make the compiler multiply and add pairs at
-    # once.
-    n = B.shape[0]
-    mixed, eights = rows
-    entries, fetched = some
-    for b in range(A.shape[0]):
-        i = 8 * (first + b)
-        end = min(i + 7, n) if symmetric else n
-        for p in range(orders.shape[0]):
-            order = orders[p]
-            b0, b1 = B[order[i]], B[order[min(i + 1, n - 1)]]
-            b2, b3 = B[order[min(i + 2, n - 1)]], B[order[min(i + 3, n - 1)]]
-            b4, b5 = B[order[min(i + 4, n - 1)]], B[order[min(i + 5, n - 1)]]
-            b6, b7 = B[order[min(i + 6, n - 1)]], B[order[min(i + 7, n - 1)]]
-            for j in range(n):
-                mixed[8 * j] = b0[j]
-                mixed[8 * j + 1] = b1[j]
-                mixed[8 * j + 2] = b2[j]
-                mixed[8 * j + 3] = b3[j]
-                mixed[8 * j + 4] = b4[j]
-                mixed[8 * j + 5] = b5[j]
-                mixed[8 * j + 6] = b6[j]
-                mixed[8 * j + 7] = b7[j]
-            for start in range(0, end, fetched.shape[0]):
-                stop = min(start + fetched.shape[0], end)
-                index = order[start:stop]
-                for j in range(index.shape[0]):
-                    fetched[j] = eights[index[j]]
-                values = A[b, 8 * start : 8 * stop]
-                part = np.int32(0)
-                for j in range(values.shape[0]):
-                    part = np.int32(part + np.int32(values[j]) * np.int32(entries[j]))
-                out[p] += part
+    n = A.shape[0]
+    size = (last * (last - 1) - first * (first - 1)) // 2 if symmetric else (last - first) * n
+    out = np.empty((orders.shape[0], size), A.dtype)
+    for p in range(orders.shape[0]):
+        order, at = orders[p], 0  # unsigned indices are faster than signed ones
+        for i in range(first, last):
+            row, end = A[order[i]], i if symmetric else n
+            for j in range(end):
+                out[p, at + j] = row[order[j]]
+            at += end
+    return out

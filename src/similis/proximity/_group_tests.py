@@ -1,6 +1,6 @@
 """Permutation tests of group differences and of the correlation of two matrices.
 
-All permutations are evaluated in single precision; those whose statistic equals the observed one within the bound of
+Permuted groups are evaluated in single precision; those whose statistic equals the observed one within the bound of
 the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
-from math import lgamma, log
+from math import isqrt, lgamma, log
 from typing import Any, Literal
 
 import numpy as np
@@ -20,17 +20,15 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import eigen_symmetric, is_symmetric, roundoff, symmetric_part
-from similis._utils.threads import map_row_chunks, row_blocks
+from similis._utils.threads import map_row_chunks, row_blocks, single_blas_thread
 from similis.base import Kind, at_least, check_labels, check_proximity, choice, first_position, validated_function
 from similis.exceptions import ProximityError
 
 PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it is in the cache
+GATHERED = 2**20  # entries of permuted matrices that a Mantel test multiplies at once
 SUMMANDS = 512  # entries that the kernels add in the precision of a matrix
 SINGLE = (SUMMANDS + 4) * 2.0**-24  # relative error of sums by the kernels in single precision
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
-PRODUCTS = 256  # products of integers that are added in 32 bits
-LEVELS = 8191  # largest entry of the first matrix of a Mantel test as an integer
-BLOCKS_PER_STAGE = 8  # blocks of eight rows, after which permutations are left out that are decided
 _MEDIAN_STEPS, _MEDIAN_TOLERANCE = 1000, 1e-9  # Weiszfeld's iteration for a spatial median
 
 Codes = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
@@ -321,11 +319,16 @@ def mantel(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Direction of the test.
     permutations, strata, random_state
-        As in :func:`permanova`, of the objects of B.
+        As in :func:`permanova`.
 
     Notes
     -----
     The test of [mantel1967]. The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
+
+    About sqrt(`permutations`) random orders of each matrix are drawn, and all pairs of them are compared, by one matrix
+    product. Each pair is a uniform random permutation, any two are independent, and the observed pair takes each place
+    among them with equal probability if the matrices are unrelated: the test is exact, and p varies as much as with
+    independent permutations.
 
     Examples
     --------
@@ -343,10 +346,10 @@ def mantel(
     n = len(first)
     if method == "spearman":
         first, second = _rank(first), _rank(second)
-    orders, remarks = _permuted(np.arange(n, dtype=np.uint32), strata, permutations, check_random_state(random_state))
+    orders, pairs, remarks = _product_orders(n, strata, permutations, check_random_state(random_state))
     symmetric = is_symmetric(first) and is_symmetric(second)
     correlate = _known_correlations if np.isnan([first.sum(), second.sum()]).any() else _correlations
-    r = correlate(first, second, orders, symmetric)
+    r = correlate(first, second, orders, symmetric).ravel()[pairs]
     if np.isnan(r[0]):
         raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
     p = _p_value({"two-sided": np.abs(r), "greater": r, "less": -r}[alternative])
@@ -511,25 +514,17 @@ def _group_sizes(perms: Codes, n_groups: int, strata: Any) -> Indices:
     return np.stack([np.count_nonzero(some == g, axis=1) for g in range(n_groups)], axis=1)
 
 
-def _passes(work: Callable[[slice], object], n_permutations: int) -> None:
-    """Call `work` for passes of permutations on all cores."""
-
-    def chunk(rows: slice) -> None:
-        for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
-            work(slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop)))
-
-    map_row_chunks(chunk, n_permutations, n_jobs=-1)
-
-
 def _within_sums(A: Floats, perms: Codes, n_groups: int) -> Floats:
     """Return the sum of the entries of the symmetric A within each group, for each row of codes; a pair counts once."""
     W = np.empty((len(perms), n_groups))
 
     def work(rows: slice) -> None:
-        some = np.ascontiguousarray(perms[rows].T)
-        _kernels.group_sums(A, some, np.empty(some.shape[1], A.dtype), W[rows])
+        for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
+            some = slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop))
+            codes = np.ascontiguousarray(perms[some].T)
+            _kernels.group_sums(A, codes, np.empty(codes.shape[1], A.dtype), W[some])
 
-    _passes(work, len(perms))
+    map_row_chunks(work, len(perms), n_jobs=-1)
     return W
 
 
@@ -543,65 +538,15 @@ def _traces(M: Floats, Q: Floats, orders: Codes) -> Floats:
     return traces
 
 
-def _correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
-    """Return the correlation of the entries of A off the diagonal with those of B in each order."""
-    n, A, B = len(A), _standardized(A), _standardized(B)
+def _correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
+    """Return the correlations off the diagonal of A in each of the first orders with B in each of the others."""
+    A, B = _standardized(A), _standardized(B)
     if not (A.any() and B.any()):
-        return np.full(len(orders), np.nan)
-    (left_A, right_A, rest_A), (left_B, right_B, rest_B) = _margins(A), _margins(B)
-    # The margins of a matrix are orthogonal to the remainder of the other one; their products take n steps.
-    r = left_B[orders] @ ((n - 1) * left_A - right_A)
-    r += r if symmetric else right_B[orders] @ ((n - 1) * right_A - left_A)
-    r[0] = np.vdot(A, B)
-    undecided = 1 + _undecided(rest_A, rest_B, orders[1:], symmetric, r[1:], abs(r[0]))
-    r[undecided] = _products(A, B, orders[undecided], symmetric)
-    return r
+        return np.full([len(some) for some in orders], np.nan)
+    return _products(A, B, orders, symmetric)
 
 
-def _margins(A: Floats) -> tuple[Floats, Floats, Any]:
-    """Return effects of rows and of columns, and what they leave of the standardized A, in single precision."""
-    n, rows, columns = len(A), A.sum(axis=1), A.sum(axis=0)
-    # Least squares for the entries off the diagonal: rows and columns of the remainder have the sum 0.
-    left, right = (((n - 1) * x + y) / (n * (n - 2)) for x, y in [(rows, columns), (columns, rows)])
-    rest = A.astype(np.float32)
-    rest -= left.astype(np.float32)[:, None]
-    rest -= right.astype(np.float32)
-    np.fill_diagonal(rest, 0.0)
-    return left, right, rest
-
-
-def _undecided(A: Any, B: Any, orders: Codes, symmetric: bool, r: Floats, observed: float) -> Indices:
-    """Add the sums of :func:`_products` in 16-bit integers to r; return where |r| may be equal to `observed`.
-
-    Rows of A are multiplied from the last to the first. What is left of a sum is at most the product of the norms of
-    what is left of A and B (Cauchy and Schwarz). Orders with which |r| remains below `observed` leave it out.
-    """
-    n, sides = len(A), 1 + symmetric
-    lines, coarse_B = np.zeros((-(-n // 8), 8 * n), np.int16), np.empty((n, 1, n), np.int16)
-    unit_A, left_A, error_A = _round(A, LEVELS, symmetric, lines.reshape(-1, n, 8).transpose(0, 2, 1))
-    largest = np.add.reduceat(np.abs(lines), range(0, 8 * n, PRODUCTS), axis=1, dtype=np.int32).max()
-    unit_B, left_B, error_B = _round(B, min(32767, (2**31 - 1) // max(largest, 1)), False, coarse_B)
-    left_A, left_B = np.sqrt(sides * np.cumsum(left_A)), np.sqrt(np.cumsum(np.sort(left_B)[::-1]))
-    error_A *= np.sqrt(sides)
-    error = 2e-6 + 1.01 * (error_A * left_B[-1] + (left_A[-1] + error_A) * error_B)  # the first: float32
-    left = np.arange(len(orders))
-    for last in range(len(lines), 0, -BLOCKS_PER_STAGE):
-        first = max(last - BLOCKS_PER_STAGE, 0)
-        sums = _coarse_products(lines[first:last], first, coarse_B[:, 0], orders[left], symmetric)
-        r[left] += sides * unit_A * unit_B * sums
-        rest = left_A[8 * first - 1] * left_B[8 * first - 1] if first else 0.0
-        left = left[np.abs(r[left]) + rest + error >= (1 - ROUNDING) * observed]
-    return left[np.abs(r[left]) - error <= (1 + ROUNDING) * observed]
-
-
-def _round(A: Any, levels: int, symmetric: bool, rounded: Any) -> tuple[float, Floats, float]:
-    """Write A as integers up to `levels`; return the unit, the squared norms of the rows and that of the errors."""
-    squares = np.empty(len(A))
-    unit = float(max(A.max(), -A.min())) / levels or 1.0
-    return unit, squares, _kernels.round_rows(A, unit, symmetric, rounded, squares)
-
-
-def _known_correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
+def _known_correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
     """Return the correlations over the pairs known in both matrices, which differ between the orders."""
     (A, in_A), (B, in_B) = _known_entries(A), _known_entries(B)
     count, a, b, aa, bb, ab = (
@@ -623,24 +568,36 @@ def _standardized(A: Floats) -> Floats:
     return centered
 
 
-def _products(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
-    """Return the sum of the products of A and the permuted B for each order."""
-    out = np.empty(len(orders))
-    _passes(lambda rows: _kernels.permuted_products(A, B, orders[rows], symmetric, out[rows]), len(orders))
-    return out
+def _products(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
+    """Return the sums of products of A in each of the first orders and B in each of the others; diagonals are zero."""
+    (u, v), n = map(len, orders), len(A)
+    blocks = list(row_blocks(n, n * (u + v), GATHERED))
+    parts = np.empty((len(blocks), u, v))
+
+    def work(some: slice) -> None:
+        for at in range(some.start, some.stop):
+            parts[at] = np.matmul(
+                _kernels.permuted_rows(A, orders[0], blocks[at].start, blocks[at].stop, symmetric),
+                _kernels.permuted_rows(B, orders[1], blocks[at].start, blocks[at].stop, symmetric).T,
+            )
+
+    with single_blas_thread():
+        map_row_chunks(work, len(blocks), n_jobs=-1)
+    return (1 + symmetric) * parts.sum(axis=0)
 
 
-def _coarse_products(lines: Any, first: int, B: Any, orders: Codes, symmetric: bool) -> Indices:
-    """Return sums of products of integers for each order, over blocks of eight rows from block `first` on."""
-    out = np.zeros(len(orders), np.int64)
+def _product_orders(
+    n: int, strata: Any, permutations: int, rng: Any
+) -> tuple[tuple[Codes, Codes], Indices, tuple[str, ...]]:
+    """Return orders of two matrices, the pairs of them (flat indices) that make the permutations, and remarks.
 
-    def work(rows: slice) -> None:
-        mixed, some = np.empty(8 * len(B), np.int16), np.empty(PRODUCTS, np.int16)
-        views = (mixed, mixed.view(np.complex128)), (some, some.view(np.complex128))
-        _kernels.coarse_products(lines, first, B, orders[rows], symmetric, *views, out[rows])
-
-    _passes(work, len(orders))
-    return out
+    The first pair is the observed one. The others are a random choice where there are more than needed.
+    """
+    v = isqrt(permutations) + 1
+    u = -(-(permutations + 1) // v)
+    drawn, remarks = _permuted(np.arange(n, dtype=np.uint32), strata, permutations, rng, n_drawn=u + v - 2)
+    pairs = np.append(0, 1 + rng.permutation(u * v - 1)[:permutations])
+    return (drawn[:u], np.concatenate([drawn[:1], drawn[u:]])), pairs, remarks
 
 
 def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
@@ -671,13 +628,16 @@ def _whole_blocks(codes: Indices, strata: Any) -> Indices | None:
     return blocks
 
 
-def _permuted(values: Codes, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
+def _permuted(
+    values: Codes, strata: Any, permutations: int, rng: Any, n_drawn: int | None = None
+) -> tuple[Codes, tuple[str, ...]]:
     """Return the values in observed order, then in random orders, within blocks if given, and remarks about them."""
     n = len(values)
     blocks = _block_codes(strata, n)
     members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
-    perms = np.tile(values, (permutations + 1, 1))
-    for rows in row_blocks(permutations, n):
+    n_drawn = permutations if n_drawn is None else n_drawn
+    perms = np.tile(values, (n_drawn + 1, 1))
+    for rows in row_blocks(n_drawn, n):
         for block in members:
             uniform = rng.random_sample((rows.stop - rows.start, len(block)))
             _kernels.shuffle_rows(perms[1:][rows], block, uniform)
