@@ -25,7 +25,7 @@ from similis.base import Kind, at_least, check_labels, check_proximity, choice, 
 from similis.exceptions import ProximityError
 
 PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it is in the cache
-GATHERED = 2**20  # entries of permuted matrices that a Mantel test multiplies at once
+N_PARTS, GATHERED = 64, 2**20  # of a Mantel test: sums over rows, and entries of permuted matrices in memory per thread
 SUMMANDS = 512  # entries that the kernels add in the precision of a matrix
 SINGLE = (SUMMANDS + 4) * 2.0**-24  # relative error of sums by the kernels in single precision
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
@@ -571,18 +571,17 @@ def _standardized(A: Floats) -> Floats:
 def _products(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
     """Return the sums of products of A in each of the first orders and B in each of the others; diagonals are zero."""
     (u, v), n = map(len, orders), len(A)
-    blocks = list(row_blocks(n, n * (u + v), GATHERED))
-    parts = np.empty((len(blocks), u, v))
+    edges = (n * np.linspace(0, 1, N_PARTS + 1) ** (1 / (1 + symmetric))).astype(int)  # parts of equal work
+    parts = np.zeros((N_PARTS, u, v))
 
     def work(some: slice) -> None:
         for at in range(some.start, some.stop):
-            parts[at] = np.matmul(
-                _kernels.permuted_rows(A, orders[0], blocks[at].start, blocks[at].stop, symmetric),
-                _kernels.permuted_rows(B, orders[1], blocks[at].start, blocks[at].stop, symmetric).T,
-            )
+            for rows in row_blocks(edges[at + 1] - edges[at], n * (u + v), GATHERED):
+                ends = edges[at] + rows.start, edges[at] + rows.stop, symmetric
+                parts[at] += _kernels.permuted_rows(A, orders[0], *ends) @ _kernels.permuted_rows(B, orders[1], *ends).T
 
     with single_blas_thread():
-        map_row_chunks(work, len(blocks), n_jobs=-1)
+        map_row_chunks(work, N_PARTS, n_jobs=-1)
     return (1 + symmetric) * parts.sum(axis=0)
 
 
