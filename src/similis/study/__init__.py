@@ -31,22 +31,9 @@ from similis.study._rows import Row
 from similis.study._run import Study
 from similis.study._train import train_model
 
-__all__ = [
-    "Study",
-    "StudyResult",
-    "Method",
-    "AtMost",
-    "Parameter",
-    "choose_task",
-    "list_methods",
-    "find_method",
-    "list_parameters",
-    "make_model",
-    "train_model",
-    "write_model",
-    "read_model",
-    "predict_rows",
-    "TrainedModel",
+__all__ = ["Study", "StudyResult", "Method", "AtMost", "Parameter", "choose_task", "list_methods", "find_method"]
+__all__ += ["list_parameters", "make_model", "train_model", "write_model", "read_model", "predict_rows", "TrainedModel"]
+__all__ += [
     "ModelCard",
     "Predictions",
     "Entry",
@@ -56,23 +43,8 @@ __all__ = [
     "Estimate",
     "Verdict",
     "Difference",
-    "Ranks",
-    "METRICS",
-    "signed_rank",
-    "holm",
-    "average_ranks",
-    "JournalWarning",
-    # pictures and pages
-    "SplitsDisplay",
-    "RaceDisplay",
-    "TimeErrorDisplay",
-    "ReliabilityDisplay",
-    "Reliability",
-    "AgreementDisplay",
-    "ConfusionDisplay",
-    "ObjectsDisplay",
-    "RanksDisplay",
-    "ValuesDisplay",
-    "compare",
-    "Comparison",
 ]
+__all__ += ["Ranks", "METRICS", "signed_rank", "holm", "average_ranks", "JournalWarning", "compare", "Comparison"]
+# pictures
+__all__ += ["SplitsDisplay", "RaceDisplay", "TimeErrorDisplay", "ReliabilityDisplay", "Reliability", "AgreementDisplay"]
+__all__ += ["ConfusionDisplay", "ObjectsDisplay", "RanksDisplay", "ValuesDisplay"]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from similis._utils.arrays import Floats, Indices
 from similis.base import Kind
 from similis.distributed import OnLandmarks
 from similis.exceptions import ProximityError
@@ -22,8 +22,6 @@ from similis.study._methods import Method, Task, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
-
-__all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search", "without_search"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ def assemble(
     facts: MatrixFacts,
     *,
     first: Any = None,
-    costs: NDArray[np.float64] | None = None,
-    priors: NDArray[np.float64] | None = None,
-    expected_costs: NDArray[np.float64] | None = None,
+    costs: Floats | None = None,
+    priors: Floats | None = None,
+    expected_costs: Floats | None = None,
     seed: int | None = None,
 ) -> Assembled:
     """Build the pipeline of a method; `first` is the step that measures objects, `seed` sets each `random_state`.
@@ -251,13 +249,13 @@ class Goal:
     """Metric by which methods and parameters are chosen, with costs and priors."""
 
     metric: str = "error"
-    costs: NDArray[np.float64] | None = None  # as the user gave them
-    priors: NDArray[np.float64] | None = None  # of the objects to be predicted
-    expected_costs: NDArray[np.float64] | None = None  # their mean over the data is the cost expected under the priors
-    loss: NDArray[np.float64] | None = None  # costs whose mean is the metric, where it is cost or balanced error
+    costs: Floats | None = None  # as the user gave them
+    priors: Floats | None = None  # of the objects to be predicted
+    expected_costs: Floats | None = None  # their mean over the data is the cost expected under the priors
+    loss: Floats | None = None  # costs whose mean is the metric, where it is cost or balanced error
     classes: Any = None  # labels; None where labels are codes
 
-    def decision(self, present: NDArray[np.intp] | None = None) -> dict[str, Any]:
+    def decision(self, present: Indices | None = None) -> dict[str, Any]:
         """Arguments of :func:`assemble` for training parts with some of the classes."""
         some = slice(None) if present is None else present
         cut = [None if C is None else C[some][:, some] for C in (self.costs, self.expected_costs)]
@@ -313,7 +311,7 @@ def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
     return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
-def _mean_cost(truth: Any, predicted: Any, costs: NDArray[np.float64], classes: Any) -> float:
+def _mean_cost(truth: Any, predicted: Any, costs: Floats, classes: Any) -> float:
     """Mean cost of predicted labels, a scikit-learn score function; labels are codes without `classes`."""
     if classes is not None:
         truth, predicted = (np.searchsorted(classes, labels) for labels in (truth, predicted))

@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from similis._utils.arrays import Floats, Indices
 from similis.base import check_costs, class_priors
 from similis.exceptions import ProximityError
 from similis.study._metrics import METRICS, ratio_variance, relative_losses, smooth
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from similis.study._protocol import Split
     from similis.study._result import StudyResult
 
-Floats = NDArray[np.float64]
 Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
 
 OF_LABELS = ("error", "balanced_error", "cost")
@@ -75,14 +74,14 @@ def find_metric(metric: str, among: tuple[str, ...] = tuple(METRICS)) -> str:
     raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(among)}.")
 
 
-def choose_metric(codes: NDArray[np.intp], *, weighted: bool) -> str:
+def choose_metric(codes: Indices, *, weighted: bool) -> str:
     """Metric that ranks the methods: cost where there are costs or priors, balanced error where a class is rare."""
     if weighted:
         return "cost"
     return "balanced_error" if len(rare_classes(codes)) else "error"
 
 
-def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def rare_classes(codes: Indices) -> Indices:
     """Classes so small that plain error hardly depends on them; none in most data.
 
     The smallest class, if it holds fewer than 0.4 n / G of the n objects of G classes. With more than 20 classes, the
@@ -95,14 +94,14 @@ def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     return smallest if counts[smallest].sum() < limit else smallest[:0]
 
 
-def balancing_costs(codes: NDArray[np.intp], priors: Floats | None = None) -> Floats:
+def balancing_costs(codes: Indices, priors: Floats | None = None) -> Floats:
     """Costs by which the mean cost is the error if classes occur with `priors`, equal by default."""
     counts = np.bincount(codes)
     shares = np.full(len(counts), 1 / len(counts)) if priors is None else priors
     return (1 - np.eye(len(counts))) * (shares * len(codes) / counts)
 
 
-def balancing_weights(codes: NDArray[np.intp], splits: list[Split]) -> list[Floats]:
+def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
     """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error.
 
     Classes have equal weights in every split; over all splits together, where a class is absent from a test part.
@@ -116,7 +115,7 @@ def balancing_weights(codes: NDArray[np.intp], splits: list[Split]) -> list[Floa
     return [row[codes[s.test]] for row, s in zip(weights, splits)]
 
 
-def check_decision(costs: Any, priors: Any, codes: NDArray[np.intp]) -> tuple[Floats | None, Floats | None]:
+def check_decision(costs: Any, priors: Any, codes: Indices) -> tuple[Floats | None, Floats | None]:
     """Validate costs and priors; "balanced" and "equal" are computed from the class counts."""
     counts = np.bincount(codes)
     if isinstance(costs, str):
@@ -130,7 +129,7 @@ def check_decision(costs: Any, priors: Any, codes: NDArray[np.intp]) -> tuple[Fl
     return check_costs(costs, len(counts)), None if priors is None else class_priors(priors, counts)
 
 
-def expect_costs(costs: Floats | None, priors: Floats | None, codes: NDArray[np.intp]) -> Floats | None:
+def expect_costs(costs: Floats | None, priors: Floats | None, codes: Indices) -> Floats | None:
     """Costs whose mean over the data is the expected cost if classes occur with `priors`; without costs, the error."""
     if priors is None:
         return costs
@@ -165,7 +164,7 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
     return found
 
 
-def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) -> Floats | None:
+def _object_losses(result: StudyResult, entry: Entry, test: Indices) -> Floats | None:
     """Loss of each prediction by the metric of the study; None for a metric of probabilities without them."""
     if result.target is not None:
         assert entry.predictions is not None

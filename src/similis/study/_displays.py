@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis._drawing.display import Display
 from similis._drawing.figure import (
@@ -27,6 +26,7 @@ from similis._drawing.figure import (
     label_width,
     names_axis,
 )
+from similis._utils.arrays import Floats, Indices
 from similis.base import check_labels
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
@@ -122,7 +122,7 @@ class SplitsDisplay(_ErrorDisplay):
 
     _size = (6.4, 4.2)
 
-    errors: Sequence[NDArray[np.float64]]
+    errors: Sequence[Floats]
     means: Sequence[float]
     intervals: Sequence[tuple[float, float]] | None
     baseline: Sequence[bool]
@@ -195,7 +195,7 @@ class RaceDisplay(_ErrorDisplay):
         "dropped", "skipped", or empty for a line that reaches the last split.
     """
 
-    means: Sequence[NDArray[np.float64]]
+    means: Sequence[Floats]
     ends: Sequence[str]
 
     @classmethod
@@ -325,9 +325,9 @@ class Reliability:
     """
 
     method: str
-    confidence: NDArray[np.float64]
-    right: NDArray[np.float64]
-    counts: NDArray[np.intp]
+    confidence: Floats
+    right: Floats
+    counts: Indices
     error: float
 
 
@@ -401,7 +401,7 @@ class ReliabilityDisplay(_ResultDisplay):
         return figures
 
 
-def _reliability(method: str, truth: NDArray[np.intp], P: NDArray[np.float64]) -> Reliability:
+def _reliability(method: str, truth: Indices, P: Floats) -> Reliability:
     """Bin predictions by confidence."""
     counts, sure, right = bin_by_confidence(truth, P)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -424,7 +424,7 @@ class AgreementDisplay(_ResultDisplay):
     """
 
     methods: Sequence[str]
-    differ: NDArray[np.float64]
+    differ: Floats
     n_left_out: int = 0
 
     @classmethod
@@ -473,7 +473,7 @@ class ConfusionDisplay(_ResultDisplay):
 
     method: str
     classes: Sequence[str]
-    counts: NDArray[np.intp]
+    counts: Indices
 
     @classmethod
     def from_result(
@@ -529,12 +529,12 @@ class ObjectsDisplay(_ResultDisplay):
 
     _size = (6.4, 5.4)
 
-    objects: NDArray[np.intp]
+    objects: Indices
     names: Sequence[str]
     classes: Sequence[str]
     methods: Sequence[str]
-    wrong: NDArray[np.intp]
-    tested: NDArray[np.intp]
+    wrong: Indices
+    tested: Indices
     said: Sequence[Sequence[str]]
 
     @classmethod
@@ -586,8 +586,8 @@ class ValuesDisplay(_ResultDisplay):
 
     method: str
     names: Sequence[str]
-    truth: NDArray[np.float64]
-    predicted: NDArray[np.float64]
+    truth: Floats
+    predicted: Floats
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:

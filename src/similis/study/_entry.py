@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis.exceptions import ProximityError
 
 
@@ -63,8 +63,8 @@ class Entry:
     spec: str = ""
     status: str = "ok"
     reason: str = ""
-    predictions: NDArray[Any] | None = None
-    proba: NDArray[np.float64] | None = None
+    predictions: Array | None = None
+    proba: Floats | None = None
     params: dict[str, Any] = field(default_factory=dict)
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
@@ -140,7 +140,7 @@ def to_json(value: Any) -> Any:
     return value if is_plain else repr(value)
 
 
-def as_indices(values: Any, n: int, what: str) -> NDArray[np.intp]:
+def as_indices(values: Any, n: int, what: str) -> Indices:
     """Convert stored indices of objects; raise where one is not between 0 and n - 1."""
     found = np.array(values, dtype=np.intp)
     if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):

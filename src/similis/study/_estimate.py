@@ -17,8 +17,6 @@ from similis._utils.threads import thread_pools
 from similis.study._methods import Method
 from similis.study._progress import clock
 
-__all__ = ["Estimate", "base_name", "expect_seconds", "machine_seconds", "put_on_landmarks"]
-
 LONG = 600.0  # seconds from which a study is called long
 _FOLDS, _CLASSES = 10, 5  # of the parameter search and of the labels to which the stored times refer
 _MOST_MEASURED = 2000  # landmarks where every split measures its objects

@@ -23,8 +23,6 @@ from similis.exceptions import ProximityError
 from similis.study._entry import Entry
 from similis.study._methods import MethodIdentity
 
-__all__ = ["Journal", "JournalWarning"]
-
 _MAGIC = "similis-journal"
 _CLAIMS = 2**41  # claims lock bytes from here on
 _IDENTITY = {  # parts of the header that must agree, and how an error message calls another one

@@ -19,23 +19,6 @@ from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
-__all__ = [
-    "AtMost",
-    "Factory",
-    "Method",
-    "Task",
-    "MethodIdentity",
-    "canonical_name",
-    "chain",
-    "describe",
-    "expand_methods",
-    "find_method",
-    "find_methods",
-    "lazy",
-    "list_methods",
-]
-
-
 Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 Task = Literal["classification", "regression"]
 

@@ -22,8 +22,6 @@ import similis
 from similis.base import describe_constraints, satisfies_constraints, string_options
 from similis.study._methods import AtMost, Factory, Method
 
-__all__ = ["Parameter", "list_parameters", "parse_method"]
-
 # The study sets it: the kind of the matrix, or that of the last conversion.
 _SET_BY_STUDY = ("kind",)
 _LARGEST_INTEGER = 1e6  # of floats that are written as integers

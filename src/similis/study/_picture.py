@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.arrays import Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices
 from similis.distributed import choose_landmarks
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
@@ -144,7 +144,7 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     )
 
 
-def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
+def _matrix(problem: Problem, part: Indices) -> tuple[Array, str]:
     """Proximities of a sample of the objects, and a remark on them."""
     if problem.matrix is None:
         assert problem.objects is not None
@@ -157,7 +157,7 @@ def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
     return problem.matrix[np.ix_(part, part)], ""
 
 
-def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> Floats:
+def _spectrum(A: Array, situation: MatrixFacts) -> Floats:
     """Eigenvalues of the similarities, converted as for the methods of this study."""
     if situation.kind == "dissimilarity":
         try:
@@ -167,7 +167,7 @@ def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> Floats:
     return np.array(_rounded(SpectrumDisplay.from_proximity(A, plot=False).eigenvalues))
 
 
-def _fix_signs(points: NDArray[Any]) -> Floats:
+def _fix_signs(points: Array) -> Floats:
     """Flip axes so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
     X = np.asarray(points, dtype=np.float64)
     far = X[np.abs(np.round(X, 9)).argmax(axis=0), [0, 1]]

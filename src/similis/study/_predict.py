@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import version_hint
 from similis.base import predict_responses
 from similis.exceptions import ProximityError
@@ -50,13 +50,13 @@ class Predictions:
     """
 
     ids: tuple[str, ...] | None
-    labels: NDArray[Any]
-    proba: NDArray[np.float64] | None
-    classes: NDArray[Any]
-    scores: NDArray[np.float64]
-    p_values: NDArray[np.float64] | None = None
-    outlier_p: NDArray[np.float64] | None = None
-    intervals: NDArray[np.float64] | None = None
+    labels: Array
+    proba: Floats | None
+    classes: Array
+    scores: Floats
+    p_values: Floats | None = None
+    outlier_p: Floats | None = None
+    intervals: Floats | None = None
     because: list[list[tuple[str, float]]] | None = None
 
 
@@ -94,7 +94,7 @@ def predict_rows(
         if card.reads != "proximities":
             wanted, given = "objects, which it measures itself", "rows of proximities"
         raise ProximityError(f"This model reads {wanted}. Got {given}.")
-    known: NDArray[Any] | None = None  # proximities to training objects
+    known: Array | None = None  # proximities to training objects
     if card.matrices is not None:
         X, card = _stacked_rows(blocks, model, card)
         known = X
@@ -131,7 +131,7 @@ def predict_rows(
         raise ProximityError(f"The model cannot predict: {' '.join(str(error).split())[:100]}.{hint}") from error
 
 
-def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple[NDArray[Any], ModelCard]:
+def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple[Array, ModelCard]:
     """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
     assert card.matrices is not None
     names, kinds = list(card.matrices), list(card.matrices.values())
@@ -156,7 +156,7 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     return values[0] if isinstance(one, int) else np.stack(values, axis=2), card
 
 
-def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDArray[Any]]:
+def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[Array, Array]:
     """Values of the columns that the model needs, in its order, and of the columns of all training objects."""
     if rows.kind not in (None, card.kind):
         raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
@@ -190,7 +190,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
     return rows.values[:, needed], rows.values
 
 
-def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
+def _object_rows(rows: Objects, trained: TrainedModel) -> Array:
     """Features of the model, in its order; one text per object if its measure compares texts."""
     card, objects = trained.card, first_step(trained.model).objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
@@ -210,9 +210,7 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     return values.astype(np.float64) if numbers and values.dtype == object else values
 
 
-def _because(
-    model: Any, card: ModelCard, X: Any, own: NDArray[np.intp] | None, k: int
-) -> list[list[tuple[str, float]]]:
+def _because(model: Any, card: ModelCard, X: Any, own: Indices | None, k: int) -> list[list[tuple[str, float]]]:
     """Names and contributions of the training objects that contribute most to each prediction."""
     step = measure_step(model)
     needed: list[Any] = list(card.needed or range(card.n)) if step is None else step._ids
@@ -235,7 +233,7 @@ def _check_types(rows: Objects, card: ModelCard) -> None:
             )
 
 
-def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | None) -> NDArray[np.float64]:
+def _scores(model: Any, card: ModelCard, X: Array, known: Array | None) -> Floats:
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
     combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")

@@ -11,10 +11,11 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
 from similis._utils.linalg import array_digest
@@ -27,8 +28,6 @@ from similis.study._differences import check_decision
 from similis.study._measured import MeasuredObjects, MeasureStep, learns
 from similis.study._methods import Task, describe
 from similis.study._protocol import Split
-
-__all__ = ["Problem", "choose_task", "make_problem"]
 
 _MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
 
@@ -45,15 +44,15 @@ class Problem:
     """
 
     # Sparse only if a dense matrix would be large; None: measured inside each split, or every method reads the objects.
-    matrix: NDArray[Any] | SparseRows | None
+    matrix: Array | SparseRows | None
     objects: MeasuredObjects | None  # with a measure that learns
-    codes: NDArray[np.intp]
-    classes: NDArray[Any]
+    codes: Indices
+    classes: Array
     kind: Kind  # of several matrices, that of the first
     symmetric: bool
-    groups: NDArray[np.intp] | None = None
-    costs: NDArray[np.float64] | None = None  # costs[f, g]: of predicting f when g is true
-    priors: NDArray[np.float64] | None = None  # class probabilities of the objects to be predicted
+    groups: Indices | None = None
+    costs: Floats | None = None  # costs[f, g]: of predicting f when g is true
+    priors: Floats | None = None  # class probabilities of the objects to be predicted
     ids: tuple[str, ...] | None = None
     measure: Any = None
     data_fingerprint: str = ""  # of the matrix, or of the objects
@@ -61,10 +60,10 @@ class Problem:
     given_objects: Any = None  # for methods that read the objects themselves
     names: tuple[str, ...] = ()  # of several matrices
     kinds: tuple[Kind, ...] = ()
-    target: NDArray[np.float64] | None = None
+    target: Floats | None = None
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> Array:
         """Target of the methods: class codes, or the numbers of a regression."""
         return self.codes if self.target is None else self.target
 
@@ -91,7 +90,7 @@ class Problem:
             return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
-    def _block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    def _block(self, rows: Indices, columns: Indices) -> Any:
         """Copy a block of the matrix: into memory, or to a scratch file if it is large and the matrix is on disk."""
         assert self.matrix is not None
         if isinstance(self.matrix, SparseRows):
@@ -247,7 +246,7 @@ def choose_task(y: Any) -> Task:
     return "regression" if n_values > _MANY_VALUES and values.size < _SELDOM * n_values else "classification"
 
 
-def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def _ranges(target: Floats) -> tuple[Indices, Array]:
     """Code of the range of each value, of at most five with about as many values, and the ranges in words."""
     if target.min() == target.max():
         raise ProximityError(f"A study needs a target that varies. It is {target[0]:g} for every object.")
@@ -317,7 +316,7 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
     )
 
 
-def _digest(A: NDArray[Any] | SparseRows) -> str:
+def _digest(A: Array | SparseRows) -> str:
     if isinstance(A, SparseRows):
         return _digest(np.array([_digest(part) for part in (A.indptr, A.indices, A.data)]))
     return array_digest(A, 8).hex()

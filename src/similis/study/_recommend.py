@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Mask
 from similis.exceptions import ProximityError
 from similis.study._differences import choose_metric, rare_classes
 from similis.study._metrics import METRICS
@@ -233,7 +233,7 @@ def _ranking(result: StudyResult, best: str) -> str:
     return words
 
 
-def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str:
+def _recall(result: StudyResult, method: str, of_rare: Mask) -> str:
     """Share of the tests of some objects in which a method predicted their class."""
     hits = [(e.predictions == result.codes[s.test])[of_rare[s.test]] for s, e in result._finished(method)]
     right = np.concatenate([np.zeros(0, dtype=bool), *hits])

@@ -10,8 +10,8 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _predictions, _store
@@ -116,8 +116,8 @@ class StudyResult:
     (2,)
     """
 
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
+    classes: Array
+    codes: Indices
     splits: list[Split]
     methods: list[MethodInfo]
     entries: dict[tuple[str, int], Entry]
@@ -125,8 +125,8 @@ class StudyResult:
     situation: MatrixFacts
     partial: bool = False
     ids: tuple[str, ...] | None = None
-    groups: NDArray[np.intp] | None = None
-    costs: NDArray[np.float64] | None = None
+    groups: Indices | None = None
+    costs: Floats | None = None
     sessions: list[dict[str, Any]] = field(default_factory=list)
     fingerprint: dict[str, Any] = field(default_factory=dict)
     custom: dict[str, Method] = field(default_factory=dict)
@@ -136,12 +136,12 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
-    priors: NDArray[np.float64] | None = None
+    priors: Floats | None = None
     metric: str = "error"
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     time_budget: float | None = None
-    target: NDArray[np.float64] | None = None
+    target: Floats | None = None
     _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -155,12 +155,12 @@ class StudyResult:
         return "classification" if self.target is None else "regression"
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> Array:
         """Label, or target value, of each object."""
         return self.classes[self.codes] if self.target is None else self.target
 
     @property
-    def expected_costs(self) -> NDArray[np.float64] | None:
+    def expected_costs(self) -> Floats | None:
         """Costs whose mean over the data is the cost expected under the priors; None without costs and priors."""
         return expect_costs(self.costs, self.priors, self.codes)
 
@@ -179,7 +179,7 @@ class StudyResult:
         return all(len(split.test) == 1 for split in self.splits)
 
     @_computed_once
-    def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
+    def scores(self, metric: str = "error") -> dict[str, Floats]:
         """Metric of every method on every split: an array of shape (n_splits,) by method.
 
         The metric is one of ``similis.study.METRICS``, or "nce". NaN stands for a split that failed or is missing, and

@@ -42,8 +42,6 @@ from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
-__all__ = ["Study"]
-
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
 _LONGEST = 60.0  # seconds of a split from which a method runs on landmarks
 _SHORT = 15.0  # seconds of work for which one process is enough: starting others would take longer
