@@ -38,10 +38,7 @@ _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into m
 
 @dataclass(eq=False)
 class Problem:
-    """Data of a study.
-
-    In a regression `classes` are ranges of the `target`, for stratified splits and pictures.
-    """
+    """Data of a study; in a regression `classes` are ranges of the `target`, for stratified splits and pictures."""
 
     # Sparse only if a dense matrix would be large; None: measured inside each split, or every method reads the objects.
     matrix: Array | SparseRows | None
@@ -68,9 +65,20 @@ class Problem:
         return self.codes if self.target is None else self.target
 
     @property
+    def task(self) -> Task:
+        """What the methods predict."""
+        return "classification" if self.target is None else "regression"
+
+    @property
     def n(self) -> int:
         """Number of objects."""
         return len(self.codes)
+
+    def is_missing(self) -> bool:
+        """Tell whether entries of the matrix are missing."""
+        if isinstance(self.matrix, SparseRows):
+            return self.matrix.missing and not self.matrix.is_full
+        return self.matrix is not None and bool(np.isnan(self.matrix.min()))
 
     @property
     def fits_in_memory(self) -> bool:
@@ -169,34 +177,31 @@ def make_problem(
         y, classes = _ranges(target)
         if costs is not None or priors is not None:
             raise ProximityError("Costs and priors are for classes; leave them out of a regression.")
-    if measure is None:
-        if S is None and objects is not None:
-            classes_of, codes = check_labels(y, count_objects(objects), who="A study")
-            problem = Problem(None, None, codes, classes_of, kind or "similarity", True)  # type: ignore[arg-type]
-        else:
-            problem = _from_matrix(S, y, kind or "similarity")
-            if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
-                ids = S.index  # of a data frame; 0, 1, 2, ... are not names
-        if objects is not None:
-            if count_objects(objects) != problem.n:
-                raise ProximityError(
-                    f"objects must be as many as the rows of the matrix. Got {count_objects(objects)} for {problem.n}."
-                )
-            problem.given_objects = objects
-            problem.data_fingerprint += _digest_objects(objects, problem.n)
-    else:
+    if measure is not None:
         if objects is not None:
             raise ProximityError("Give the objects once: as S with measure, or as objects beside a matrix.")
+        name = type(measure).__name__
         if learns(measure) == "labels" and target is not None:  # also rejects anything but a measure
-            raise ProximityError(
-                f"{type(measure).__name__} learns from class labels, and a regression has numbers. Use another measure."
-            )
+            raise ProximityError(f"{name} learns from class labels, and a regression has numbers. Use another measure.")
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
             )
         problem = _from_objects(S, y, measure, n_jobs)
         problem.given_objects = S
+    elif S is None and objects is not None:
+        classes_of, codes = check_labels(y, count_objects(objects), who="A study")
+        problem = Problem(None, None, codes, classes_of, kind or "similarity", True)  # type: ignore[arg-type]
+    else:
+        problem = _from_matrix(S, y, kind or "similarity")
+        if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
+            ids = S.index  # of a data frame; 0, 1, 2, ... are not names
+    if objects is not None:
+        n = count_objects(objects)
+        if n != problem.n:
+            raise ProximityError(f"objects must be as many as the rows of the matrix. Got {n} for {problem.n}.")
+        problem.given_objects = objects
+        problem.data_fingerprint += _digest_objects(objects, n)
     if target is not None:
         problem.target, problem.classes = target, classes
     if groups is not None:
@@ -204,9 +209,8 @@ def make_problem(
         if problem.groups.shape != (problem.n,):
             raise ProximityError(f"groups must be one per object. Got {problem.groups.size} for {problem.n} objects.")
         if len(names) < 3:
-            raise ProximityError(
-                f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
-            )
+            words = "A study needs at least three groups: to test on, to choose by, to train on."
+            raise ProximityError(f"{words} Got {len(names)}.")
     problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
     if ids is not None:
         problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
@@ -216,10 +220,9 @@ def make_problem(
 
 
 def choose_task(y: Any) -> Task:
-    """Choose the task of a target.
+    """Choose "regression" for numbers with fractions or many different ones, else "classification".
 
-    That is "regression" for numbers with fractions, or more than 20 different ones that occur fewer than three times
-    on average, else "classification".
+    Many are more than 20 that occur fewer than three times on average.
 
     Parameters
     ----------
@@ -247,7 +250,7 @@ def choose_task(y: Any) -> Task:
 
 
 def _ranges(target: Floats) -> tuple[Indices, Array]:
-    """Code of the range of each value, of at most five with about as many values, and the ranges in words."""
+    """Code of the range of each value, one of up to five of about the same size, and the ranges in words."""
     if target.min() == target.max():
         raise ProximityError(f"A study needs a target that varies. It is {target[0]:g} for every object.")
     edges = np.unique(np.quantile(target, [0.2, 0.4, 0.6, 0.8]))
@@ -259,14 +262,9 @@ def _ranges(target: Floats) -> tuple[Indices, Array]:
 def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     first: Kind = kind if isinstance(kind, str) else kind[0]
     is_large = sparse.issparse(S) and 8 * S.shape[0] * S.shape[1] > _DENSE
-    A: Any = check_proximity(
-        S,
-        kind=first if isinstance(kind, str) else None,
-        allow_missing=True,
-        allow_stack=True,
-        accept_sparse=True,
-        keep_sparse=is_large,
-    )
+    one_kind = first if isinstance(kind, str) else None
+    accepted = {"allow_missing": True, "allow_stack": True, "accept_sparse": True}
+    A: Any = check_proximity(S, kind=one_kind, **accepted, keep_sparse=is_large)
     names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     if A.ndim == 3:
@@ -304,16 +302,9 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
         problem = _from_matrix(A, codes, measure.kind)
         problem.classes, problem.codes, problem.measure = classes, codes, measure
         return problem
-    return Problem(
-        None,
-        MeasuredObjects(objects, measure),
-        codes,
-        classes,
-        measure.kind,
-        bool(measure.symmetric),
-        measure=measure,
-        data_fingerprint=_digest_objects(objects, n),
-    )
+    source, digest = MeasuredObjects(objects, measure), _digest_objects(objects, n)
+    known = measure.kind, bool(measure.symmetric)
+    return Problem(None, source, codes, classes, *known, measure=measure, data_fingerprint=digest)
 
 
 def _digest(A: Array | SparseRows) -> str:
@@ -325,14 +316,12 @@ def _digest(A: Array | SparseRows) -> str:
 def _digest_objects(objects: Any, n: int) -> str:
     if isinstance(objects, np.ndarray) and objects.dtype.kind in "fiubc":
         return _digest(objects)
-    if isinstance(objects, (list, tuple)):
-        listed = objects
-    elif hasattr(objects, "to_numpy"):
+    if hasattr(objects, "to_numpy"):
         listed = objects.to_numpy(dtype=object).tolist()
     elif isinstance(objects, np.ndarray):
         listed = objects.tolist()
     else:
-        listed = [_safe_indexing(objects, i) for i in range(n)]
+        listed = objects if isinstance(objects, list | tuple) else [_safe_indexing(objects, i) for i in range(n)]
     if all(type(item) in (str, bytes, int, float, list, tuple, set, frozenset) for item in listed):
         return hashlib.blake2b(repr(listed).encode(), digest_size=8).hexdigest()
     return str(joblib.hash(objects))[:16]
