@@ -34,26 +34,20 @@ class Entry:
 
     Attributes
     ----------
-    method, split : str, int
-        Name of the method, and number of the split.
-    spec : str
-        Fingerprint of the method's pipeline and grid.
-    status : {"ok", "failed"}
-        A failed run counts as completed.
-    reason : str
-        Error message of a failed run; empty otherwise.
+    method, split, spec : str, int, str
+        Name of the method, number of the split, and fingerprint of the method's pipeline and grid.
+    status, reason : {"ok", "failed"}, str
+        A failed run counts as completed; its error message.
     predictions : ndarray or None
         Predicted class codes of the test objects, integers; in a regression their predicted values.
     proba : ndarray of shape (m, G) or None
         Class probabilities, if the method has them.
-    params : dict
-        Parameters chosen on the training part.
+    params, details : dict
+        Parameters chosen on the training part; numbers of the method's own, see :class:`Method`.
     fit_seconds, predict_seconds : float
         Wall time of selection and fit, and of predicting the test part.
     notes : tuple of str
         Warnings raised during the run, each once.
-    details : dict
-        Numbers of the method's own, see :class:`Method`.
     finished, session : str
         Time, in UTC, and id of the run that computed it.
     """
@@ -90,8 +84,7 @@ class Entry:
 
     def content(self) -> dict[str, Any]:
         """Everything but times and session: the part that does not depend on workers or interruptions."""
-        record = self.to_record()
-        return {k: v for k, v in record.items() if k not in ("seconds", "finished", "session")}
+        return {k: v for k, v in self.to_record().items() if k not in ("seconds", "finished", "session")}
 
     def to_record(self) -> dict[str, Any]:
         """Convert to types of JSON."""

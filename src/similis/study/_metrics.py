@@ -137,11 +137,8 @@ METRICS: dict[str, Metric] = {
     "rmse": Metric("root mean squared error", of_values=lambda t, p: math.sqrt(_mean_loss("rmse")(t, p)), pooled=True),
     "mae": Metric("mean absolute error", of_values=_mean_loss("mae"), pooled=True),
     "r2": Metric("R2", of_values=_r2, pooled=True, sign=-1),
-    **{
-        name: Metric(f"pinball loss at {level}", of_values=_mean_loss(name), pooled=True)
-        for name, level in _PINBALL.items()
-    },
 }
+METRICS |= {k: Metric(f"pinball loss at {q}", of_values=_mean_loss(k), pooled=True) for k, q in _PINBALL.items()}
 OF_VALUES = tuple(name for name, metric in METRICS.items() if metric.of_values is not None)  # of a regression
 
 
@@ -150,11 +147,7 @@ _DIGITS = 12  # errors are rounded before they are compared, so that equal ones 
 
 
 def signed_rank(differences: ArrayLike) -> float:
-    """One-sided Wilcoxon signed-rank test of paired differences.
-
-    The result is the probability of a sum of positive ranks at least as large as the observed one, if both signs of
-    each difference are equally likely; 1.0 if all differences are zero. The distribution is exact, also with ties;
-    beyond 400 differences the normal approximation is used.
+    """P-value of the one-sided Wilcoxon signed-rank test of paired differences; exact for up to 400, also with ties.
 
     Parameters
     ----------
@@ -226,12 +219,9 @@ class Verdict:
     method : str
         Name of the method.
     p_value, p_holm : float
-        One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
-        number of methods compared.
-    bold : bool
-        The papers' bold face: lowest mean error, or not significantly worse at 5 % (uncorrected).
-    worse : bool
-        Significantly worse at 5 % after the correction.
+        Signed-rank p-value of "not worse than the best", 1.0 for the best; the same, corrected for the number of tests.
+    bold, worse : bool
+        The papers' bold face: best, or not worse at 5 % (uncorrected); worse at 5 % after the correction.
     """
 
     method: str
@@ -263,7 +253,7 @@ def compare_to_best(
 def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: float = 0.95) -> tuple[float, float]:
     """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
 
-    `test_share` is the mean size of a test part over that of its training part, `n_objects` the number of test objects.
+    `test_share` is the mean size of a test part over that of its training part.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -310,14 +300,10 @@ class Ranks:
     ----------
     methods, datasets : tuple of str
         Methods by increasing mean rank, and names of the data sets.
-    ranks : ndarray of shape (n_datasets, n_methods)
-        Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
-    mean : ndarray of shape (n_methods,)
-        Mean ranks.
-    p_value : float
-        Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
-    critical_difference : float
-        Nemenyi's critical difference: average ranks farther apart differ significantly.
+    ranks, mean : ndarray of shape (n_datasets, n_methods), ndarray of shape (n_methods,)
+        Rank of each method on each data set, 1 the best, ties sharing the mean of their ranks; mean ranks.
+    p_value, critical_difference : float
+        Friedman's test, corrected for ties, in Iman and Davenport's F form; Nemenyi's critical difference of the means.
     groups : tuple of tuple of str
         Largest sets of methods whose average ranks lie within one critical difference.
     """
