@@ -29,7 +29,7 @@ def calibrate(
     y : array-like of shape (n,)
         Class labels.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        Map from scores to probabilities; "isotonic" needs about a thousand objects or more.
+        Map from the scores of held-out objects to probabilities; "isotonic" needs about a thousand objects or more.
     cv : int, default=5
         Number of stratified folds.
     groups : array-like of shape (n,), optional
@@ -41,11 +41,6 @@ def calibrate(
     -------
     CalibratedClassifierCV
         Fitted on all objects; it reads the rows that `model` reads, and :func:`similis.save` stores it.
-
-    Notes
-    -----
-    Scores of held-out objects are computed fold by fold, the map is fitted to them, and the model is fitted to all
-    objects. scikit-learn's default, ``CalibratedClassifierCV(ensemble=True)``, does not cut a matrix of proximities.
 
     Examples
     --------
@@ -69,10 +64,9 @@ def calibrate(
             f"calibrate needs {cv} objects of every class, one per fold. Class {quote(classes[few])} has "
             f"{counts[few]}; use cv={max(int(counts[few]), 2)}, or leave the class out."
         )
-    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
-        cv, shuffle=True, random_state=random_state
-    )
-    splits = list(splitter.split(np.zeros(len(labels)), labels, groups))
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = kind(cv, shuffle=True, random_state=random_state)
+    splits = list(folds.split(np.zeros(len(labels)), labels, groups))
     with np.errstate(invalid="ignore"):
         found = CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
     curves = [curve for fold in found.calibrated_classifiers_ for curve in fold.calibrators]

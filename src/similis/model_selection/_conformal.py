@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
@@ -43,6 +44,7 @@ _ROUND_OFF = 1e-9  # scores that differ by less, relative to their size, are equ
 _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
 
 
+@dataclass(eq=False, repr=False, match_args=False)
 class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
     """Folds, the models fitted without each of them, and the levels."""
 
@@ -51,39 +53,25 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         "scores_": fitted_reals("n_train", infinite=True, optional=True),
         "n_columns_": fitted_count(1, optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "confidence_level": ["array-like", float],
         "cv": [at_least(2), HasMethods(["split"])],
         "random_state": ["random_state"],
     }
 
-    estimator_: Any
-    columns_: list[Any]
-    n_columns_: int | None
-    _own_columns: Indices | None
-    scores_: Floats
+    estimator: Any
+    _: KW_ONLY
+    method: str = "cross"
+    confidence_level: Any = 0.9
+    cv: Any = 10
+    random_state: Any = None
 
     # A subclass validates the target, scores the objects of a fold, computes scores without folds and warns of too few.
-    _check_target: Any
-    _fold_scores: Any
-    _fit_exactly: Any
-    _warn_few: Any
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: str = "cross",
-        confidence_level: Any = 0.9,
-        cv: Any = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.confidence_level = confidence_level
-        self.cv = cv
-        self.random_state = random_state
+    _check_target: ClassVar[Any]
+    _fold_scores: ClassVar[Any]
+    _fit_exactly: ClassVar[Any]
+    _warn_few: ClassVar[Any]
 
     def verify_fitted(self) -> None:
         """Raise an error unless every fold has a model, which reads columns that exist."""
@@ -103,21 +91,20 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
 
-        `X` holds training proximities (n, n), or objects where the estimator measures them. Objects of one group in
-        `groups`, (n,), are in the same fold.
+        `X` holds training proximities (n, n), or objects where the estimator measures them.
         """
         level = self._levels().max()
         given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
         target = self._check_target(given, y, _num_samples(X))
         with warn_once():  # the folds repeat the warnings
-            self.estimator_ = clone(self.estimator).fit(given, target)
+            self.estimator_: Any = clone(self.estimator).fit(given, target)
             pairwise = get_tags(self.estimator).input_tags.pairwise
             self.n_columns_ = int(self.estimator_.n_features_in_) if pairwise else None
-            self._own_columns = None
+            self._own_columns: Indices | None = None
             if self.method in ("full", "jackknife"):
                 self._fit_exactly(X, target)
             else:
-                self.scores_ = np.full(len(target), np.inf)
+                self.scores_: Floats = np.full(len(target), np.inf)
                 for model, test, rows in self._fit_folds(X, target, groups):
                     self.scores_[test] = self._fold_scores(model, rows, target, test)
         self._warn_few(level)
@@ -129,20 +116,14 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.estimator_.predict(self._select(X, self._own_columns)))
 
     def select_columns(self) -> tuple[Self, Indices | None]:
-        """Return a shallow copy with the same predictions that reads only the columns that they need, and the columns.
-
-        The columns ascend; they are None for an estimator that reads objects.
-        """
+        """Return a shallow copy that reads the needed columns only, and these columns; None where it reads objects."""
         small = copy.copy(self)
-        model = getattr(self.estimator_, "best_estimator_", self.estimator_)
-        own: Any = None
-        if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
-            small.estimator_, own = compact(model, return_columns=True)
+        small.estimator_, own = _compact(self.estimator_)
         if self.n_columns_ is None:
             return small, None
-        own = np.arange(self.n_columns_) if own is None else np.asarray(own)
         if self.method in ("full", "jackknife"):  # compare with every training object
             return self, np.arange(self.n_columns_)
+        own = np.arange(self.n_columns_) if own is None else np.asarray(own)
         columns = np.unique(np.concatenate([own, *self.columns_]))
         small.columns_ = [np.searchsorted(columns, read) for read in self.columns_]
         small._own_columns = np.searchsorted(columns, own)
@@ -171,7 +152,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             n_folds = min(n_folds, int(largest) if groups is None else len(np.unique(groups)))
             if n_folds < 2:
                 raise ProximityError("Conformal prediction needs two objects of a class, or two groups, or more.")
-            kinds = {False: (KFold, GroupKFold), True: (StratifiedKFold, StratifiedGroupKFold)}[stratified]
+            kinds = (StratifiedKFold, StratifiedGroupKFold) if stratified else (KFold, GroupKFold)
             cv = kinds[groups is not None](n_folds, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The least populated class")  # reported by _warn_few
@@ -179,17 +160,13 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if fold is None:
             raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
         self.fold_ = np.where(fold == 0, 0, -1) if self.method == "split" else fold
-        self.estimators_, self.columns_ = [], []
+        self.estimators_, self.columns_ = list[Any](), list[Any]()
         for number in range(self.fold_.max() + 1):
             test, train = np.flatnonzero(self.fold_ == number), np.flatnonzero(self.fold_ != number)
             model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train))
             rows, _ = _safe_split(self.estimator, X, y, test, train)
             yield model, test, rows
-            # Keep the columns only that the predictions of the fold's model need.
-            model = getattr(model, "best_estimator_", model)
-            columns = None
-            if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
-                model, columns = compact(model, return_columns=True)
+            model, columns = _compact(model)
             self.estimators_.append(model)
             self.columns_.append(None if self.n_columns_ is None else train if columns is None else train[columns])
 
@@ -205,14 +182,21 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _compact(model: Any) -> tuple[Any, Indices | None]:
+    """Reduce a model, or the best one of a search, to the columns that its predictions need; None for all."""
+    model = getattr(model, "best_estimator_", model)
+    can = isinstance(model, Pipeline) or hasattr(model, "select_columns")
+    return compact(model, return_columns=True) if can else (model, None)
+
+
+@dataclass(eq=False, repr=False, match_args=False)
 class ConformalClassifier(ClassifierMixin, _Conformal):
     """Prediction sets that contain the true class with a chosen probability.
 
     Parameters
     ----------
     estimator : classifier
-        Classifier of proximity rows, or a pipeline or search of one. Probabilities are used if it has them, else
-        decision values.
+        Classifier of proximity rows, or a pipeline or search of one, with probabilities, or else decision values.
     method : {"cross", "split", "full"}, default="cross"
         - "cross": every object is calibrated by a model fitted without its fold;
         - "split": a third of the objects, or the first test part of `cv`, calibrates one model fitted to the rest;
@@ -221,8 +205,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     confidence_level : float or sequence of float, default=0.9
         Probability with which a set contains the true class.
     class_conditional : bool, default=True
-        Control the coverage of every class by itself. False controls the overall coverage only: a rare or difficult
-        class may then be covered far less often.
+        Control the coverage of every class by itself. False: a rare or difficult class may be covered far less often.
     conformity_score : {"lac", "margin"}, default="lac"
         Score of a class: its probability or decision value, or that minus the largest of the other classes ("margin").
     cv : int or splitter, default=10
@@ -245,15 +228,10 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     Notes
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
-    for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`; on six
-    matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered. A class with
-    fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns.
-
-    An empty set marks an object between the classes: no class is as likely as it usually is for its members. It does
-    not mark an object unlike all others; see :class:`~similis.ProximityOutlier`.
-
-    If `estimator` is a search, parameters are chosen in every fold. A classifier whose parameters were chosen on the
-    same objects beforehand is calibrated slightly too optimistically.
+    for "split" and "full"; for "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`. A class
+    with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. An empty set marks an object
+    between the classes, not one unlike all others; see :class:`~similis.ProximityOutlier`. If `estimator` is a search,
+    parameters are chosen in every fold.
 
     See V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
 
@@ -266,12 +244,10 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     >>> X, y = load_iris(return_X_y=True)
     >>> S = rbf_kernel(X)
     >>> model = ConformalClassifier(SimilarityKNN(), confidence_level=0.95, random_state=0).fit(S, y)
-    >>> labels, sets = model.predict_set(S[[0, 70]])
-    >>> labels
-    array([0, 2])
-    >>> sets[:, :, 0]
-    array([[ True, False, False],
-           [False,  True,  True]])
+    >>> model.predict_set(S[[70]])
+    (array([2]), array([[[False],
+            [ True],
+            [ True]]]))
     """
 
     fitted_arrays = {
@@ -280,27 +256,16 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         "_reach": fitted_reals("n_train", nan=True, optional=True),
         "_farthest": fitted_indices("n_train", low=-1, below="G", optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
         "method": [choice("cross", "split", "full")],
         "class_conditional": ["boolean"],
         "conformity_score": [choice("lac", "margin")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: str = "cross",
-        confidence_level: Any = 0.9,
-        class_conditional: bool = True,
-        conformity_score: str = "lac",
-        cv: Any = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(estimator, method=method, confidence_level=confidence_level, cv=cv, random_state=random_state)
-        self.class_conditional = class_conditional
-        self.conformity_score = conformity_score
+    _: KW_ONLY
+    class_conditional: bool = True
+    conformity_score: str = "lac"
 
     def _check_target(self, X: Any, y: Any, n: int) -> Array:
         self.classes_, self.codes_ = check_labels(y, n, who=type(self).__name__, of=X)
@@ -316,12 +281,9 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         if few.size:
             which = f"class {quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
             others = f", and {few.size - 1} more have too few" if self.class_conditional and few.size > 1 else ""
-            warn_user(
-                f"Prediction sets with confidence_level={level:g} need at least {needed} calibration objects"
-                f"{' per class' * self.class_conditional}; {which} {counts[few[0]]}{others}. A class with too few "
-                "objects is in every set.",
-                UserWarning,
-            )
+            objects = f"{needed} calibration objects{' per class' * self.class_conditional}"
+            words = f"Prediction sets with confidence_level={level:g} need at least {objects}; {which} {counts[few[0]]}"
+            warn_user(f"{words}{others}. A class with too few objects is in every set.", UserWarning)
 
     def _calibration_counts(self) -> Indices:
         """Number of calibration objects for each class: its own, or all."""
@@ -342,10 +304,9 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
             return np.nan_to_num(others - scores, nan=np.inf, posinf=np.inf, neginf=-np.inf)
 
     def p_values(self, X: Any) -> Floats:
-        """P-value of each class for each new object, (m, G).
+        """P-value of each class for each new object, (m, G): above alpha if the class is in the set of level 1 - alpha.
 
-        It is the share of the calibration objects, of the class if `class_conditional`, that conform no better than the
-        new object with this class. A class is in the set of level 1 - alpha if its p-value exceeds alpha.
+        It is the share of the calibration objects, of the class if `class_conditional`, that conform no better.
         """
         check_is_fitted(self)
         if self.method == "full":
@@ -365,8 +326,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     def predict_set(self, X: Any) -> tuple[Array, Mask]:
         """Predict labels, (m,), and for each level the set of classes that contains the true one with that probability.
 
-        The sets are a boolean array, (m, G, number of levels): True for each class in the set, in the order of
-        ``classes_``.
+        The sets are a boolean array, (m, G, number of levels).
         """
         return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
 
@@ -428,8 +388,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     method : {"cross", "split", "jackknife"}, default="cross"
         - "cross": CV+, with residuals of models fitted without a fold;
         - "split": residuals of a third of the objects, or of the first test part of `cv`;
-        - "jackknife": jackknife+, with the leave-one-out residuals of a :class:`~similis.ProximityRidge`, which needs
-          no further fits. For other regressors use "cross" with ``cv=LeaveOneOut()``, which fits n models.
+        - "jackknife": jackknife+, with the leave-one-out residuals of a :class:`~similis.ProximityRidge`.
     confidence_level : float or sequence of float, default=0.9
         Probability with which an interval contains the true value.
     cv : int or splitter, default=10
@@ -458,9 +417,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     >>> x = np.sort(rng.uniform(0, 6, 80))
     >>> S = np.exp(-np.abs(x[:, None] - x))
     >>> model = ConformalRegressor(ProximityRidge(), method="jackknife").fit(S, np.sin(x) + 0.1 * rng.normal(size=80))
-    >>> values, intervals = model.predict_interval(np.exp(-np.abs(np.array([[1.5]]) - x)))
-    >>> values.round(1), intervals[:, :, 0].round(1)
-    (array([1.]), array([[0.8, 1.1]]))
+    >>> model.predict_interval(np.exp(-np.abs(np.array([[1.5]]) - x)))[1][:, :, 0].round(1)
+    array([[0.8, 1.1]])
     """
 
     fitted_arrays = {
@@ -468,7 +426,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):
         "_intercept": fitted_reals("n_train", optional=True),
         "_shift": fitted_reals("n_train", optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
         "method": [choice("cross", "split", "jackknife")],
     }
@@ -478,10 +436,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     def _fit_exactly(self, X: Any, y: Array) -> None:
         if not isinstance(self.estimator_, ProximityRidge):
-            raise ProximityError(
-                "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
-                f"fits. Got {type(self.estimator_).__name__}; use method='cross'."
-            )
+            needed = "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further fits."
+            raise ProximityError(f"{needed} Got {type(self.estimator_).__name__}; use method='cross'.")
         self._coef, self._intercept = self.estimator_.target_weights(X)
         self._shift = y - self.estimator_.loo_predictions_
         self.scores_ = np.abs(self._shift)
@@ -492,10 +448,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     def _warn_few(self, level: float) -> None:
         n = int(np.isfinite(self.scores_).sum())
         if n + 1 < 1 / (1 - level) - _ROUND_OFF:
-            warn_user(
-                f"{n} calibration objects are too few for confidence_level={level:g}: the intervals are infinite.",
-                UserWarning,
-            )
+            words = f"{n} calibration objects are too few for confidence_level={level:g}"
+            warn_user(f"{words}: the intervals are infinite.", UserWarning)
 
     def predict_interval(self, X: Any) -> tuple[Floats, Floats]:
         """Predict values, (m,), and intervals that contain the true value with the probability of each level.
