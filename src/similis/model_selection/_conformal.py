@@ -16,24 +16,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from similis import base
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.messages import warn_once, warn_user
-from similis.base import (
-    FittedArrays,
-    HasMethods,
-    at_least,
-    check_labels,
-    check_query,
-    check_target,
-    choice,
-    compact,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    model_scores,
-    quote,
-    validated_outer,
-)
 from similis.exceptions import ProximityError
 from similis.model_selection._path_search import Splits, _as_sliceable
 from similis.neighbors import SimilarityKNN
@@ -45,18 +30,18 @@ _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
 
 
 @dataclass(eq=False, repr=False, match_args=False)
-class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
+class _Conformal(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
     """Folds, the models fitted without each of them, and the levels."""
 
     fitted_arrays = {
-        "fold_": fitted_indices("n_train", low=-1, optional=True),
-        "scores_": fitted_reals("n_train", infinite=True, optional=True),
-        "n_columns_": fitted_count(1, optional=True),
+        "fold_": base.fitted_indices("n_train", low=-1, optional=True),
+        "scores_": base.fitted_reals("n_train", infinite=True, optional=True),
+        "n_columns_": base.fitted_count(1, optional=True),
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
+        "estimator": [base.HasMethods(["fit", "predict"])],
         "confidence_level": ["array-like", float],
-        "cv": [at_least(2), HasMethods(["split"])],
+        "cv": [base.at_least(2), base.HasMethods(["split"])],
         "random_state": ["random_state"],
     }
 
@@ -85,13 +70,13 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             raise ProximityError(f"fold_ must be below {len(models)}, the number of models. Got {fold.max()}.")
         for model, read in [*zip(models, columns), (self.estimator_, self._own_columns)]:
             if read is not None:
-                fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
+                base.fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
 
-    @validated_outer
+    @base.validated_outer
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
 
-        `X` holds training proximities (n, n), or objects where the estimator measures them.
+        `X` holds training proximities (n, n), or objects that the estimator measures; a group is in one fold.
         """
         level = self._levels().max()
         given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
@@ -174,7 +159,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         """Columns of new rows that one of the models reads; None for all."""
         if columns is None:
             return X
-        return check_query(X, self, allow_missing=True, allow_stack=True, accept_sparse=True)[:, columns]
+        return base.check_query(X, self, allow_missing=True, allow_stack=True, accept_sparse=True)[:, columns]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -186,7 +171,7 @@ def _compact(model: Any) -> tuple[Any, Indices | None]:
     """Reduce a model, or the best one of a search, to the columns that its predictions need; None for all."""
     model = getattr(model, "best_estimator_", model)
     can = isinstance(model, Pipeline) or hasattr(model, "select_columns")
-    return compact(model, return_columns=True) if can else (model, None)
+    return base.compact(model, return_columns=True) if can else (model, None)
 
 
 @dataclass(eq=False, repr=False, match_args=False)
@@ -220,10 +205,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     estimators_, columns_ : list of estimators, list of ndarray of int
         Models fitted without each fold, reduced by :func:`similis.compact`, and the training objects whose columns each
         reads; None where it reads objects.
-    fold_ : ndarray of shape (n,)
-        Fold in which each object was calibrated; -1 for none.
-    scores_ : ndarray of shape (n,)
-        Nonconformity score of each object: minus the conformity of its own class.
+    fold_, scores_ : ndarray of shape (n,)
+        Fold in which each object was calibrated, -1 for none; its score: minus the conformity of its own class.
 
     Notes
     -----
@@ -237,30 +220,26 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import ConformalClassifier, SimilarityKNN
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> X, y = load_iris(return_X_y=True)
-    >>> S = rbf_kernel(X)
+    >>> from similis import ConformalClassifier, SimilarityKNN, make_similarity
+    >>> S, y = make_similarity(150, 3, separation=1.0, random_state=0)
     >>> model = ConformalClassifier(SimilarityKNN(), confidence_level=0.95, random_state=0).fit(S, y)
-    >>> model.predict_set(S[[70]])
-    (array([2]), array([[[False],
-            [ True],
-            [ True]]]))
+    >>> labels, sets = model.predict_set(S[2:4])
+    >>> sets[:, :, 0]
+    array([[False,  True,  True],
+           [False, False,  True]])
     """
 
     fitted_arrays = {
-        "codes_": fitted_indices("n_train", below="G"),
-        "_votes": fitted_indices("n_train", optional=True),
-        "_reach": fitted_reals("n_train", nan=True, optional=True),
-        "_farthest": fitted_indices("n_train", low=-1, below="G", optional=True),
+        "codes_": base.fitted_indices("n_train", below="G"),
+        "_votes": base.fitted_indices("n_train", optional=True),
+        "_reach": base.fitted_reals("n_train", nan=True, optional=True),
+        "_farthest": base.fitted_indices("n_train", low=-1, below="G", optional=True),
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
-        "method": [choice("cross", "split", "full")],
+        "method": [base.choice("cross", "split", "full")],
         "class_conditional": ["boolean"],
-        "conformity_score": [choice("lac", "margin")],
+        "conformity_score": [base.choice("lac", "margin")],
     }
 
     _: KW_ONLY
@@ -268,7 +247,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     conformity_score: str = "lac"
 
     def _check_target(self, X: Any, y: Any, n: int) -> Array:
-        self.classes_, self.codes_ = check_labels(y, n, who=type(self).__name__, of=X)
+        self.classes_, self.codes_ = base.check_labels(y, n, who=type(self).__name__, of=X)
         return column_or_1d(y)
 
     def _fold_scores(self, model: Any, X: Any, y: Any, test: Indices) -> Floats:
@@ -279,7 +258,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         needed = int(np.ceil(1 / (1 - level) - 1 - _ROUND_OFF))
         few = np.flatnonzero(counts < needed)
         if few.size:
-            which = f"class {quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
+            which = f"class {base.quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
             others = f", and {few.size - 1} more have too few" if self.class_conditional and few.size > 1 else ""
             objects = f"{needed} calibration objects{' per class' * self.class_conditional}"
             words = f"Prediction sets with confidence_level={level:g} need at least {objects}; {which} {counts[few[0]]}"
@@ -294,7 +273,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     def _nonconformity(self, model: Any, X: Any) -> Floats:
         """Nonconformity (m, G) of rows with each class; infinite for a class that the model does not have."""
         scores = np.full((_num_samples(X), len(self.classes_)), -np.inf)
-        scores[:, np.searchsorted(self.classes_, model.classes_)] = np.nan_to_num(model_scores(model, X), nan=-np.inf)
+        known = np.nan_to_num(base.model_scores(model, X), nan=-np.inf)
+        scores[:, np.searchsorted(self.classes_, model.classes_)] = known
         if self.conformity_score == "lac" or len(self.classes_) < 2:
             return -scores
         rows, best = np.arange(len(scores)), scores.argmax(axis=1)
@@ -312,8 +292,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         if self.method == "full":
             return self._full_p_values(X)
         counts = np.ones((_num_samples(X), len(self.classes_)))  # the new object itself
-        finite = np.abs(self.scores_[np.isfinite(self.scores_)])
-        slack = _ROUND_OFF * finite.max(initial=0.0)
+        slack = _ROUND_OFF * np.abs(self.scores_[np.isfinite(self.scores_)]).max(initial=0.0)
         for fold, model in enumerate(self.estimators_):
             new = self._nonconformity(model, self._select(X, self.columns_[fold])) - slack
             inside = self.fold_ == fold
@@ -340,16 +319,13 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         """Votes for the own class among the neighbors of every training object, and its farthest neighbor."""
         model = self.estimator_
         if not isinstance(model, SimilarityKNN) or model.weights != "uniform":
-            raise ProximityError(
-                "method='full' is exact for SimilarityKNN with uniform weights only. Use method='cross' for "
-                f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}."
-            )
+            given = f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}"
+            exact = "method='full' is exact for SimilarityKNN with uniform weights only."
+            raise ProximityError(f"{exact} Use method='cross' for {given}.")
         S = model.check_training(X)
         if np.isnan(S).any() or not np.allclose(S, S.T, rtol=1e-6, atol=1e-12):
-            raise ProximityError(
-                "method='full' needs a complete symmetric matrix. Symmetrize it with similis.symmetrize, or use "
-                "method='cross'."
-            )
+            advice = "Symmetrize it with similis.symmetrize, or use method='cross'."
+            raise ProximityError(f"method='full' needs a complete symmetric matrix. {advice}")
         indices, values = top_k(S, model.n_neighbors_, sign=model.sign, folds=np.arange(len(S)), n_jobs=model.n_jobs)
         own = (self.codes_[indices] == self.codes_[:, None]) & (indices >= 0)
         self._votes = own.sum(axis=1)
@@ -388,13 +364,9 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     method : {"cross", "split", "jackknife"}, default="cross"
         - "cross": CV+, with residuals of models fitted without a fold;
         - "split": residuals of a third of the objects, or of the first test part of `cv`;
-        - "jackknife": jackknife+, with the leave-one-out residuals of a :class:`~similis.ProximityRidge`.
-    confidence_level : float or sequence of float, default=0.9
-        Probability with which an interval contains the true value.
-    cv : int or splitter, default=10
-        Number of folds, or a splitter whose test parts are a partition.
-    random_state : int, RandomState or None, default=None
-        Random seed of the folds.
+        - "jackknife": jackknife+ of a :class:`~similis.ProximityRidge`, its regularizer chosen on all objects.
+    confidence_level, cv, random_state
+        As in :class:`ConformalClassifier`.
 
     Attributes
     ----------
@@ -405,9 +377,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Notes
     -----
-    "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha. Jackknife+
-    keeps the regularizer chosen on all objects. See R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani.
-    Predictive inference with the jackknife+. Annals of Statistics, 2021.
+    "split" guarantees `confidence_level`; "cross" and "jackknife" guarantee 1 - 2 alpha. See R. F. Barber,
+    E. J. Candes, A. Ramdas and R. J. Tibshirani. Predictive inference with the jackknife+. Annals of Statistics, 2021.
 
     Examples
     --------
@@ -422,17 +393,17 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     """
 
     fitted_arrays = {
-        "_coef": fitted_reals("n_train", "n_train", optional=True),
-        "_intercept": fitted_reals("n_train", optional=True),
-        "_shift": fitted_reals("n_train", optional=True),
+        "_coef": base.fitted_reals("n_train", "n_train", optional=True),
+        "_intercept": base.fitted_reals("n_train", optional=True),
+        "_shift": base.fitted_reals("n_train", optional=True),
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
-        "method": [choice("cross", "split", "jackknife")],
+        "method": [base.choice("cross", "split", "jackknife")],
     }
 
     def _check_target(self, X: Any, y: Any, n: int) -> Array:
-        return check_target(y, n, who=type(self).__name__, of=X)
+        return base.check_target(y, n, who=type(self).__name__, of=X)
 
     def _fit_exactly(self, X: Any, y: Array) -> None:
         if not isinstance(self.estimator_, ProximityRidge):

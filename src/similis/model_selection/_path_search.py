@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,7 +52,6 @@ class PlainFits:
         raise AttributeError(name)
 
     def models(self, grid: Grid) -> list[Any]:
-        """Make an unfitted model for each grid point."""
         return [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
 
     def predict_path(self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str) -> list[Array]:
@@ -68,8 +67,10 @@ class SVCFits(PlainFits):
 
     def predict_path(self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str) -> list[Array]:
         models = self.models(grid)
-        if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
-            # libsvm would compute the same inner products again for every C.
+        A = S_train
+        is_wide = isinstance(A, np.ndarray) and A.ndim == 2 and A.dtype.kind == "f" and len(A) <= 2 * A.shape[1]
+        if is_wide and all(model.kernel == "linear" for model in models):
+            # libsvm would compute the inner products, which take no more memory than the rows, again for every C.
             S_train, S_test = S_train @ S_train.T, S_test @ S_train.T
             models = [model.set_params(kernel="precomputed") for model in models]
         responses: list[Any] = [None] * len(grid)
@@ -91,16 +92,10 @@ def _text(params: dict[str, Any]) -> str:
     return repr(sorted((key, repr(value)) for key, value in params.items()))
 
 
-def _is_wide(X: Any) -> bool:
-    """Return True for a dense array with so many columns that the inner products of its rows take as much memory."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X) <= 2 * X.shape[1]
-
-
 def _is_final(model: SVC, S_test: Any) -> bool:
     """Return True if a larger C leaves the solution unchanged and no label of the test rows depends on round-off."""
-    if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
-        return False
-    if not (np.abs(model.dual_coef_) < model.C).all():
+    plain = model.fit_status_ == 0 and model.class_weight is None and not model.break_ties
+    if not plain or not (np.abs(model.dual_coef_) < model.C).all():
         return False
     f = copy(model).set_params(decision_function_shape="ovo").decision_function(S_test)
     return _labels_are_certain(f, len(model.classes_), 10 * model.tol)
@@ -216,17 +211,13 @@ class Splits:
 
     def _folds(self, splits: list[tuple[Array, Array]]) -> Indices | None:
         """Fold of each object; None unless the test parts are a partition and the rest is the training part."""
-        tested = np.concatenate([test for _, test in splits])
-        if not np.array_equal(np.sort(tested), np.arange(self._n)):
+        n, tested = self._n, np.concatenate([test for _, test in splits])
+        if not np.array_equal(np.sort(tested), np.arange(n)):
             return None
-        fold = np.empty(self._n, np.intp)
+        fold = np.empty(n, np.intp)
         fold[tested] = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
-        sizes = {len(train) + len(test) for train, test in splits}
-        return (
-            fold
-            if sizes == {self._n} and all((fold[train] != k).all() for k, (train, _) in enumerate(splits))
-            else None
-        )
+        fits = all(len(a) + len(b) == n and (fold[a] != k).all() for k, (a, b) in enumerate(splits))
+        return fold if fits else None
 
 
 @dataclass
@@ -247,14 +238,16 @@ class GridPredictions:
         return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
 
+@dataclass(eq=False, repr=False)
 class PredictedEstimator(BaseEstimator):
     """Estimator facade for scorers: returns the predictions of one grid point on the test part."""
 
-    def __init__(self, predictions: GridPredictions, position: int, estimator: Any) -> None:
-        self.predictions = predictions
-        self.position = position
-        self.estimator = estimator
-        self.classes_ = predictions.classes  # of a classifier
+    predictions: GridPredictions
+    position: int
+    estimator: Any
+
+    def __post_init__(self) -> None:
+        self.classes_ = self.predictions.classes  # of a classifier
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.estimator)
@@ -299,9 +292,8 @@ class PathSearchCV(GridSearchCV):
     """Grid search by cross-validation that shares computations between grid points and folds.
 
     Scores, attributes and the chosen parameters equal those of :class:`~sklearn.model_selection.GridSearchCV`. An
-    estimator with ``predict_path`` evaluates all its grid points from one fit per fold; one with ``predict_path_cv``
-    evaluates all folds in one pass over the matrix (see :class:`similis.base.PathMixin`). Any other estimator is
-    fitted for every point. In a pipeline the transformers are fitted once per training part.
+    estimator with ``predict_path`` is fitted once per fold for all grid points, one with ``predict_path_cv`` once for
+    all folds (see :class:`similis.base.PathMixin`), and the transformers of a pipeline once per training part.
 
     Parameters
     ----------
@@ -335,18 +327,15 @@ class PathSearchCV(GridSearchCV):
     Notes
     -----
     Ties go to the earliest grid point. Grid points are fitted separately, by scikit-learn's own search, where a shared
-    pass cannot give the result: with ``return_train_score=True``, with parameters of ``fit``, with a scorer that reads
-    more than predictions, and after a failed pass if `error_score` is a number.
+    pass cannot give the result: with training scores, with parameters of ``fit``, with a scorer that reads more than
+    predictions, and after a failed pass if `error_score` is a number.
 
     Examples
     --------
-    >>> from similis import PathSearchCV, SimilarityKNN
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 5, 9, 13]}).fit(rbf_kernel(X), y)
-    >>> search.best_params_
-    {'n_neighbors': 13}
+    >>> from similis import PathSearchCV, SimilarityKNN, make_similarity
+    >>> S, y = make_similarity(60, separation=1.0, random_state=0)
+    >>> PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 5, 9, 13]}).fit(S, y).best_params_
+    {'n_neighbors': 9}
     """
 
     _parameter_constraints = {
@@ -355,7 +344,6 @@ class PathSearchCV(GridSearchCV):
         "scoring": [str, callable, list, tuple, dict, None],
         "progress": ["boolean"],
     }
-
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
 
@@ -378,8 +366,8 @@ class PathSearchCV(GridSearchCV):
     def fit(self, X: Array, y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
-        `X` holds training proximities, (n, n), or the objects that the first step of a pipeline measures; `y` holds
-        class labels or target values. `groups` are passed to the splitter, and `params` to ``fit`` of the estimator.
+        `X` holds training proximities, (n, n), or the objects that a pipeline measures; `groups` are passed to the
+        splitter, and `params` to ``fit`` of the estimator.
         """
         try:
             with warn_once():  # the folds repeat the warnings
@@ -479,8 +467,16 @@ class PathSearchCV(GridSearchCV):
         options = {"verbose": self.verbose, "pre_dispatch": self.pre_dispatch}
         pool = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator", **options)
         done = pool(delayed(work)(*task) for task in tasks)
-        done = track(done, total=len(tasks), description="search", enabled=self.progress)
-        return _collect(chain.from_iterable(done), n_points, len(splits))
+        scores: dict[str, Array] = {}
+        fit_time, score_time = np.zeros((2, n_points, len(splits)))
+        for tables in track(done, total=len(tasks), description="search", enabled=self.progress):
+            for group, number, table, fit_seconds, score_seconds in tables:
+                columns = np.arange(len(splits)) if number is None else np.array([number])
+                cells = np.ix_(group.positions, columns)
+                fit_time[cells], score_time[cells] = fit_seconds / len(columns), score_seconds / len(columns)
+                for metric, values in table.items():
+                    scores.setdefault(metric, np.full(fit_time.shape, np.nan))[cells] = values
+        return scores, fit_time, score_time
 
     def _choose_and_refit(self, X: Any, y: Array) -> None:
         """Set the ``best_*`` attributes as GridSearchCV does."""
@@ -492,10 +488,10 @@ class PathSearchCV(GridSearchCV):
             raise ProximityError(f"{words} Got {self.refit!r}.")
         if not self.refit and self.multimetric_:
             return
-        metric = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
         else:
+            metric = self.refit if self.multimetric_ else "score"
             self.best_index_ = int(np.argmin(self.cv_results_[f"rank_test_{metric}"]))
             self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -549,27 +545,12 @@ def _r2(found: Array, y: Array, fold: Indices) -> Array:
     """R2 of each fold; for a constant target 1 if it is predicted exactly, else 0, as in scikit-learn."""
     size = np.bincount(fold)
     if size.min() < 2:
-        raise ProximityError(
-            "R2 is undefined for a fold with a single object; use fewer folds, or scoring='neg_mean_squared_error'."
-        )
+        advice = "use fewer folds, or scoring='neg_mean_squared_error'"
+        raise ProximityError(f"R2 is undefined for a fold with a single object; {advice}.")
     mean = np.bincount(fold, weights=y) / size
     around = np.bincount(fold, weights=(y - mean[fold]) ** 2)
     squares = np.bincount(fold, weights=(y - found) ** 2)
-    constant = np.where(squares == 0, 1.0, 0.0)
-    return np.where(around > 0, 1 - squares / np.where(around > 0, around, 1), constant)
-
-
-def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
-    """Put the tables of all tasks into one table per metric."""
-    scores: dict[str, Array] = {}
-    fit_time, score_time = np.zeros((n_points, n_splits)), np.zeros((n_points, n_splits))
-    for group, number, table, fit_seconds, score_seconds in done:
-        columns = np.arange(n_splits) if number is None else np.array([number])
-        cells = np.ix_(group.positions, columns)
-        fit_time[cells], score_time[cells] = fit_seconds / len(columns), score_seconds / len(columns)
-        for metric, values in table.items():
-            scores.setdefault(metric, np.full((n_points, n_splits), np.nan))[cells] = values
-    return scores, fit_time, score_time
+    return np.where(around > 0, 1 - squares / np.where(around > 0, around, 1), squares == 0)
 
 
 def _as_sliceable(estimator: Any, X: Any) -> Any:
