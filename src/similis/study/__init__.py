@@ -33,18 +33,8 @@ from similis.study._train import train_model
 
 __all__ = ["Study", "StudyResult", "Method", "AtMost", "Parameter", "choose_task", "list_methods", "find_method"]
 __all__ += ["list_parameters", "make_model", "train_model", "write_model", "read_model", "predict_rows", "TrainedModel"]
-__all__ += [
-    "ModelCard",
-    "Predictions",
-    "Entry",
-    "Row",
-    "Recommendation",
-    "Progress",
-    "Estimate",
-    "Verdict",
-    "Difference",
-]
-__all__ += ["Ranks", "METRICS", "signed_rank", "holm", "average_ranks", "JournalWarning", "compare", "Comparison"]
-# pictures
+__all__ += ["ModelCard", "Predictions", "Entry", "Row", "Recommendation", "Progress", "Estimate", "Verdict"]
+__all__ += ["Difference", "Ranks", "METRICS", "signed_rank", "holm", "average_ranks", "JournalWarning", "compare"]
+__all__ += ["Comparison"]
 __all__ += ["SplitsDisplay", "RaceDisplay", "TimeErrorDisplay", "ReliabilityDisplay", "Reliability", "AgreementDisplay"]
 __all__ += ["ConfusionDisplay", "ObjectsDisplay", "RanksDisplay", "ValuesDisplay"]

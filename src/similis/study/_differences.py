@@ -1,13 +1,12 @@
-"""Differences to the leading method, tested over objects, and the metric by which methods are ranked.
-
-Splits overlap and are not independent, so that a test over splits rejects far too often. Objects are independent.
-"""
+"""Differences to the leading method, tested over objects, which are independent, and the metric that ranks methods."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -45,18 +44,14 @@ class Difference:
     ----------
     method : str
         Name of the method.
-    difference : float
-        Mean loss per tested object minus that of the leader, on the splits of both.
-    interval : tuple of float
-        95 % interval of the difference, for all methods at the same time.
-    statistic : float
-        The difference in units of its standard error.
+    difference, interval, statistic : float, tuple of float, float
+        Mean loss per tested object minus that of the leader, on the splits of both; its 95 % interval, for all methods
+        at the same time; the difference in units of its standard error.
     n_units : int
         Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
         "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "undecided": the difference is not significant on these objects. "too
-        few objects": fewer than ten.
+        corrected for the choice of the leader. "too few objects": fewer than ten.
     """
 
     method: str
@@ -82,10 +77,9 @@ def choose_metric(codes: Indices, *, weighted: bool) -> str:
 
 
 def rare_classes(codes: Indices) -> Indices:
-    """Classes so small that plain error hardly depends on them; none in most data.
+    """Smallest class, or tenth of more than 20 classes, if it holds fewer than 0.4 of its equal share, else none.
 
-    The smallest class, if it holds fewer than 0.4 n / G of the n objects of G classes. With more than 20 classes, the
-    smallest tenth of them, if they together hold fewer than 0.4 of their equal share.
+    Plain error hardly depends on such classes.
     """
     counts = np.bincount(codes)
     G = len(counts)
@@ -143,24 +137,23 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
     if leader is None:
         return {}
     started = len({method for method, _ in result.entries})
-    found = {}
+    found, entries = {}, result.entries
     for name in result.complete_methods():
-        shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= result.entries.keys()]
+        shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= entries.keys()]
         total, count = np.zeros((2, len(result.codes)))
-        balance = balancing_weights(result.codes, shared) if result.metric == "balanced_error" else None
-        for place, split in enumerate(shared):
-            own, best = (
-                _object_losses(result, result.entries[method, split.number], split.test) for method in (name, leader)
-            )
+        is_balanced = result.metric == "balanced_error"
+        balance: Iterable[Any] = balancing_weights(result.codes, shared) if is_balanced else repeat(1.0)
+        for split, weights in zip(shared, balance):
+            own, best = (_object_losses(result, entries[m, split.number], split.test) for m in (name, leader))
             if own is None or best is None:
                 break
-            total[split.test] += (own - best) if balance is None else balance[place] * (own - best)
+            total[split.test] += weights * (own - best)
             count[split.test] += 1
         else:
             if result.groups is not None:
                 total, count = (np.bincount(result.groups, weights=w).astype(np.float64) for w in (total, count))
             ratio = float(np.mean([len(s.test) / s.n_train for s in shared])) if shared else 0.0
-            found[name] = compare_objects(name, total, count, ratio, started, level=level, is_leader=name == leader)
+            found[name] = compare_objects(name, total, count, ratio, started, level, is_leader=name == leader)
     return found
 
 
@@ -184,7 +177,6 @@ def compare_objects(
     count: Floats,
     ratio: float,
     n_methods: int,
-    *,
     level: float = 0.05,
     is_leader: bool = False,
 ) -> Difference:
@@ -203,10 +195,8 @@ def compare_objects(
     variance = ratio_variance(T, c, max(ratio, _LEAST_RATIO))
     error = math.sqrt(variance) if variance > 1e-24 else 0.0
     critical = _critical_value(level, n_methods, N - 1)
-    if error:
-        statistic = delta / error
-    else:  # the same difference on every object
-        statistic = math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
+    # Without a standard error, the difference is the same on every object.
+    statistic = delta / error if error else math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
     interval = (delta - critical * error, delta + critical * error)
     if N < _FEWEST:
         verdict: Verdict = "too few objects"
@@ -219,10 +209,7 @@ def compare_objects(
 
 @lru_cache(maxsize=1000)
 def _critical_value(level: float, n_methods: int, df: int) -> float:
-    """Upper quantile of the range of `n_methods` equal means in units of the standard error of a difference.
-
-    This quadrature takes milliseconds; ``scipy.stats.studentized_range.ppf`` takes most of a second.
-    """
+    """Quantile of ``scipy.stats.studentized_range`` / sqrt(2), in milliseconds instead of most of a second."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ProximityError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     k = max(2, n_methods)

@@ -90,8 +90,7 @@ class Entry:
         """Convert to types of JSON."""
         return {
             **{name: getattr(self, name) for name in ("method", "split", "spec", "status", "reason")},
-            "predictions": to_json(self.predictions),
-            "proba": to_json(self.proba),
+            **{name: to_json(getattr(self, name)) for name in ("predictions", "proba")},
             "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),

@@ -65,12 +65,9 @@ _SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
 _SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
 _SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
 # The unit of the target must not matter: SVR's epsilon and C are relative to its standard deviation.
-_SVR = lazy(
-    "TransformedTargetRegressor",
-    "sklearn.compose",
-    regressor=lazy("SVR", "sklearn.svm", kernel="precomputed", max_iter=100_000),
-    transformer=lazy("StandardScaler", "sklearn.preprocessing"),
-)
+_SVR_RAW = lazy("SVR", "sklearn.svm", kernel="precomputed", max_iter=100_000)
+_SCALER = lazy("StandardScaler", "sklearn.preprocessing")
+_SVR = lazy("TransformedTargetRegressor", "sklearn.compose", regressor=_SVR_RAW, transformer=_SCALER)
 _ONE_HOT = lazy("OneHotEncoder", "sklearn.preprocessing", handle_unknown="ignore")
 _RBF = lazy("Pairwise", measure=lazy("RBF"))
 _ROWS = lazy("SimilarityFeatures")
