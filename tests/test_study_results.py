@@ -202,7 +202,8 @@ def test_each_quantity_is_computed_once(tmp_path, monkeypatch):
         monkeypatch.setattr(module, name, wrapper)
 
     counted(_result._predictions, "count_predictions")
-    for name in ("make_rows", "recommend", "compare_to_best", "training_code"):
+    counted(_result._metrics, "compare_to_best")
+    for name in ("make_rows", "recommend", "training_code"):
         counted(_result, name)
 
     class Recorder(dict):

@@ -29,56 +29,42 @@ def calibrate(
     y : array-like of shape (n,)
         Class labels.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        Map from scores to probabilities; "isotonic" needs about a thousand objects or more.
+        Map from the scores of held-out objects to probabilities; "isotonic" needs about a thousand objects or more.
     cv : int, default=5
         Number of stratified folds.
-    groups : array-like of shape (n,), optional
-        Objects of one group are in the same fold.
-    random_state : int, RandomState or None, default=None
-        Random seed of the folds.
+    groups, random_state
+        Groups of objects that are kept in one fold, and random seed of the folds; both optional.
 
     Returns
     -------
     CalibratedClassifierCV
         Fitted on all objects; it reads the rows that `model` reads, and :func:`similis.save` stores it.
 
-    Notes
-    -----
-    Scores of held-out objects are computed fold by fold, the map is fitted to them, and the model is fitted to all
-    objects. scikit-learn's default, ``CalibratedClassifierCV(ensemble=True)``, does not cut a matrix of proximities.
-
     Examples
     --------
-    >>> from similis import calibrate
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from similis import calibrate, make_similarity
     >>> from sklearn.svm import SVC
-    >>> X, y = load_iris(return_X_y=True)
-    >>> S = rbf_kernel(X)
-    >>> model = calibrate(SVC(kernel="precomputed"), S, y, random_state=0)
-    >>> model.predict_proba(S[[0, 70]]).round(1)
-    array([[1. , 0. , 0. ],
-           [0. , 0.8, 0.1]])
+    >>> S, y = make_similarity(150, 3, separation=0.5, random_state=0)
+    >>> calibrate(SVC(kernel="precomputed"), S, y, random_state=0).predict_proba(S[:2]).round(1)
+    array([[0.6, 0.3, 0.1],
+           [0.3, 0.6, 0.1]])
     """
     X = _as_sliceable(model, S.tocsr() if hasattr(S, "tocsr") else S)
     classes, codes = check_labels(y, _num_samples(X), who="calibrate", of=S)
     labels, counts = classes[codes], np.bincount(codes)
     if counts.min() < cv:
         few = int(counts.argmin())
-        raise ProximityError(
-            f"calibrate needs {cv} objects of every class, one per fold. Class {quote(classes[few])} has "
-            f"{counts[few]}; use cv={max(int(counts[few]), 2)}, or leave the class out."
-        )
-    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
-        cv, shuffle=True, random_state=random_state
-    )
-    splits = list(splitter.split(np.zeros(len(labels)), labels, groups))
+        found = f"Class {quote(classes[few])} has {counts[few]}; use cv={max(counts[few], 2)}, or leave the class out."
+        raise ProximityError(f"calibrate needs {cv} objects of every class, one per fold. {found}")
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = kind(cv, shuffle=True, random_state=random_state)
+    splits = list(folds.split(np.zeros(len(labels)), labels, groups))
     with np.errstate(invalid="ignore"):
-        found = CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
-    curves = [curve for fold in found.calibrated_classifiers_ for curve in fold.calibrators]
+        made = CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
+    curves = [curve for fold in made.calibrated_classifiers_ for curve in fold.calibrators]
     if not all(np.isfinite([getattr(curve, "a_", 0.0), getattr(curve, "b_", 0.0)]).all() for curve in curves):
         raise ProximityError(
             f"calibrate needs finite scores. {type(model).__name__} gave infinite ones, as for an object without known "
             "proximities to a class; fill in missing entries first."
         )
-    return found
+    return made

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
@@ -15,24 +16,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from similis import base
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.messages import warn_once, warn_user
-from similis.base import (
-    FittedArrays,
-    HasMethods,
-    at_least,
-    check_labels,
-    check_query,
-    check_target,
-    choice,
-    compact,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    model_scores,
-    quote,
-    validated_outer,
-)
 from similis.exceptions import ProximityError
 from similis.model_selection._path_search import Splits, _as_sliceable
 from similis.neighbors import SimilarityKNN
@@ -43,47 +29,34 @@ _ROUND_OFF = 1e-9  # scores that differ by less, relative to their size, are equ
 _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
 
 
-class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
+@dataclass(eq=False, repr=False, match_args=False)
+class _Conformal(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
     """Folds, the models fitted without each of them, and the levels."""
 
     fitted_arrays = {
-        "fold_": fitted_indices("n_train", low=-1, optional=True),
-        "scores_": fitted_reals("n_train", infinite=True, optional=True),
-        "n_columns_": fitted_count(1, optional=True),
+        "fold_": base.fitted_indices("n_train", low=-1, optional=True),
+        "scores_": base.fitted_reals("n_train", infinite=True, optional=True),
+        "n_columns_": base.fitted_count(1, optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
-        "estimator": [HasMethods(["fit", "predict"])],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [base.HasMethods(["fit", "predict"])],
         "confidence_level": ["array-like", float],
-        "cv": [at_least(2), HasMethods(["split"])],
+        "cv": [base.at_least(2), base.HasMethods(["split"])],
         "random_state": ["random_state"],
     }
 
-    estimator_: Any
-    columns_: list[Any]
-    n_columns_: int | None
-    _own_columns: Indices | None
-    scores_: Floats
+    estimator: Any
+    _: KW_ONLY
+    method: str = "cross"
+    confidence_level: Any = 0.9
+    cv: Any = 10
+    random_state: Any = None
 
     # A subclass validates the target, scores the objects of a fold, computes scores without folds and warns of too few.
-    _check_target: Any
-    _fold_scores: Any
-    _fit_exactly: Any
-    _warn_few: Any
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: str = "cross",
-        confidence_level: Any = 0.9,
-        cv: Any = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.confidence_level = confidence_level
-        self.cv = cv
-        self.random_state = random_state
+    _check_target: ClassVar[Any]
+    _fold_scores: ClassVar[Any]
+    _fit_exactly: ClassVar[Any]
+    _warn_few: ClassVar[Any]
 
     def verify_fitted(self) -> None:
         """Raise an error unless every fold has a model, which reads columns that exist."""
@@ -97,27 +70,26 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             raise ProximityError(f"fold_ must be below {len(models)}, the number of models. Got {fold.max()}.")
         for model, read in [*zip(models, columns), (self.estimator_, self._own_columns)]:
             if read is not None:
-                fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
+                base.fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
 
-    @validated_outer
+    @base.validated_outer
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
 
-        `X` holds training proximities (n, n), or objects where the estimator measures them. Objects of one group in
-        `groups`, (n,), are in the same fold.
+        `X` holds training proximities (n, n), or objects that the estimator measures; a group is in one fold.
         """
         level = self._levels().max()
         given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
         target = self._check_target(given, y, _num_samples(X))
         with warn_once():  # the folds repeat the warnings
-            self.estimator_ = clone(self.estimator).fit(given, target)
+            self.estimator_: Any = clone(self.estimator).fit(given, target)
             pairwise = get_tags(self.estimator).input_tags.pairwise
             self.n_columns_ = int(self.estimator_.n_features_in_) if pairwise else None
-            self._own_columns = None
+            self._own_columns: Indices | None = None
             if self.method in ("full", "jackknife"):
                 self._fit_exactly(X, target)
             else:
-                self.scores_ = np.full(len(target), np.inf)
+                self.scores_: Floats = np.full(len(target), np.inf)
                 for model, test, rows in self._fit_folds(X, target, groups):
                     self.scores_[test] = self._fold_scores(model, rows, target, test)
         self._warn_few(level)
@@ -129,20 +101,14 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.estimator_.predict(self._select(X, self._own_columns)))
 
     def select_columns(self) -> tuple[Self, Indices | None]:
-        """Return a shallow copy with the same predictions that reads only the columns that they need, and the columns.
-
-        The columns ascend; they are None for an estimator that reads objects.
-        """
+        """Return a shallow copy that reads the needed columns only, and these columns; None where it reads objects."""
         small = copy.copy(self)
-        model = getattr(self.estimator_, "best_estimator_", self.estimator_)
-        own: Any = None
-        if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
-            small.estimator_, own = compact(model, return_columns=True)
+        small.estimator_, own = _compact(self.estimator_)
         if self.n_columns_ is None:
             return small, None
-        own = np.arange(self.n_columns_) if own is None else np.asarray(own)
         if self.method in ("full", "jackknife"):  # compare with every training object
             return self, np.arange(self.n_columns_)
+        own = np.arange(self.n_columns_) if own is None else np.asarray(own)
         columns = np.unique(np.concatenate([own, *self.columns_]))
         small.columns_ = [np.searchsorted(columns, read) for read in self.columns_]
         small._own_columns = np.searchsorted(columns, own)
@@ -171,7 +137,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             n_folds = min(n_folds, int(largest) if groups is None else len(np.unique(groups)))
             if n_folds < 2:
                 raise ProximityError("Conformal prediction needs two objects of a class, or two groups, or more.")
-            kinds = {False: (KFold, GroupKFold), True: (StratifiedKFold, StratifiedGroupKFold)}[stratified]
+            kinds = (StratifiedKFold, StratifiedGroupKFold) if stratified else (KFold, GroupKFold)
             cv = kinds[groups is not None](n_folds, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The least populated class")  # reported by _warn_few
@@ -179,17 +145,13 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if fold is None:
             raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
         self.fold_ = np.where(fold == 0, 0, -1) if self.method == "split" else fold
-        self.estimators_, self.columns_ = [], []
+        self.estimators_, self.columns_ = list[Any](), list[Any]()
         for number in range(self.fold_.max() + 1):
             test, train = np.flatnonzero(self.fold_ == number), np.flatnonzero(self.fold_ != number)
             model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train))
             rows, _ = _safe_split(self.estimator, X, y, test, train)
             yield model, test, rows
-            # Keep the columns only that the predictions of the fold's model need.
-            model = getattr(model, "best_estimator_", model)
-            columns = None
-            if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
-                model, columns = compact(model, return_columns=True)
+            model, columns = _compact(model)
             self.estimators_.append(model)
             self.columns_.append(None if self.n_columns_ is None else train if columns is None else train[columns])
 
@@ -197,7 +159,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         """Columns of new rows that one of the models reads; None for all."""
         if columns is None:
             return X
-        return check_query(X, self, allow_missing=True, allow_stack=True, accept_sparse=True)[:, columns]
+        return base.check_query(X, self, allow_missing=True, allow_stack=True, accept_sparse=True)[:, columns]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -205,14 +167,21 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _compact(model: Any) -> tuple[Any, Indices | None]:
+    """Reduce a model, or the best one of a search, to the columns that its predictions need; None for all."""
+    model = getattr(model, "best_estimator_", model)
+    can = isinstance(model, Pipeline) or hasattr(model, "select_columns")
+    return base.compact(model, return_columns=True) if can else (model, None)
+
+
+@dataclass(eq=False, repr=False, match_args=False)
 class ConformalClassifier(ClassifierMixin, _Conformal):
     """Prediction sets that contain the true class with a chosen probability.
 
     Parameters
     ----------
     estimator : classifier
-        Classifier of proximity rows, or a pipeline or search of one. Probabilities are used if it has them, else
-        decision values.
+        Classifier of proximity rows, or a pipeline or search of one, with probabilities, or else decision values.
     method : {"cross", "split", "full"}, default="cross"
         - "cross": every object is calibrated by a model fitted without its fold;
         - "split": a third of the objects, or the first test part of `cv`, calibrates one model fitted to the rest;
@@ -221,8 +190,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     confidence_level : float or sequence of float, default=0.9
         Probability with which a set contains the true class.
     class_conditional : bool, default=True
-        Control the coverage of every class by itself. False controls the overall coverage only: a rare or difficult
-        class may then be covered far less often.
+        Control the coverage of every class by itself. False: a rare or difficult class may be covered far less often.
     conformity_score : {"lac", "margin"}, default="lac"
         Score of a class: its probability or decision value, or that minus the largest of the other classes ("margin").
     cv : int or splitter, default=10
@@ -237,73 +205,49 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     estimators_, columns_ : list of estimators, list of ndarray of int
         Models fitted without each fold, reduced by :func:`similis.compact`, and the training objects whose columns each
         reads; None where it reads objects.
-    fold_ : ndarray of shape (n,)
-        Fold in which each object was calibrated; -1 for none.
-    scores_ : ndarray of shape (n,)
-        Nonconformity score of each object: minus the conformity of its own class.
+    fold_, scores_ : ndarray of shape (n,)
+        Fold in which each object was calibrated, -1 for none; its score: minus the conformity of its own class.
 
     Notes
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
-    for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`; on six
-    matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered. A class with
-    fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns.
-
-    An empty set marks an object between the classes: no class is as likely as it usually is for its members. It does
-    not mark an object unlike all others; see :class:`~similis.ProximityOutlier`.
-
-    If `estimator` is a search, parameters are chosen in every fold. A classifier whose parameters were chosen on the
-    same objects beforehand is calibrated slightly too optimistically.
+    for "split" and "full"; for "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`. A class
+    with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. An empty set marks an object
+    between the classes, not one unlike all others; see :class:`~similis.ProximityOutlier`. If `estimator` is a search,
+    parameters are chosen in every fold.
 
     See V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import ConformalClassifier, SimilarityKNN
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> X, y = load_iris(return_X_y=True)
-    >>> S = rbf_kernel(X)
+    >>> from similis import ConformalClassifier, SimilarityKNN, make_similarity
+    >>> S, y = make_similarity(150, 3, separation=1.0, random_state=0)
     >>> model = ConformalClassifier(SimilarityKNN(), confidence_level=0.95, random_state=0).fit(S, y)
-    >>> labels, sets = model.predict_set(S[[0, 70]])
-    >>> labels
-    array([0, 2])
+    >>> labels, sets = model.predict_set(S[2:4])
     >>> sets[:, :, 0]
-    array([[ True, False, False],
-           [False,  True,  True]])
+    array([[False,  True,  True],
+           [False, False,  True]])
     """
 
     fitted_arrays = {
-        "codes_": fitted_indices("n_train", below="G"),
-        "_votes": fitted_indices("n_train", optional=True),
-        "_reach": fitted_reals("n_train", nan=True, optional=True),
-        "_farthest": fitted_indices("n_train", low=-1, below="G", optional=True),
+        "codes_": base.fitted_indices("n_train", below="G"),
+        "_votes": base.fitted_indices("n_train", optional=True),
+        "_reach": base.fitted_reals("n_train", nan=True, optional=True),
+        "_farthest": base.fitted_indices("n_train", low=-1, below="G", optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
-        "method": [choice("cross", "split", "full")],
+        "method": [base.choice("cross", "split", "full")],
         "class_conditional": ["boolean"],
-        "conformity_score": [choice("lac", "margin")],
+        "conformity_score": [base.choice("lac", "margin")],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: str = "cross",
-        confidence_level: Any = 0.9,
-        class_conditional: bool = True,
-        conformity_score: str = "lac",
-        cv: Any = 10,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(estimator, method=method, confidence_level=confidence_level, cv=cv, random_state=random_state)
-        self.class_conditional = class_conditional
-        self.conformity_score = conformity_score
+    _: KW_ONLY
+    class_conditional: bool = True
+    conformity_score: str = "lac"
 
     def _check_target(self, X: Any, y: Any, n: int) -> Array:
-        self.classes_, self.codes_ = check_labels(y, n, who=type(self).__name__, of=X)
+        self.classes_, self.codes_ = base.check_labels(y, n, who=type(self).__name__, of=X)
         return column_or_1d(y)
 
     def _fold_scores(self, model: Any, X: Any, y: Any, test: Indices) -> Floats:
@@ -314,14 +258,11 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         needed = int(np.ceil(1 / (1 - level) - 1 - _ROUND_OFF))
         few = np.flatnonzero(counts < needed)
         if few.size:
-            which = f"class {quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
+            which = f"class {base.quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
             others = f", and {few.size - 1} more have too few" if self.class_conditional and few.size > 1 else ""
-            warn_user(
-                f"Prediction sets with confidence_level={level:g} need at least {needed} calibration objects"
-                f"{' per class' * self.class_conditional}; {which} {counts[few[0]]}{others}. A class with too few "
-                "objects is in every set.",
-                UserWarning,
-            )
+            objects = f"{needed} calibration objects{' per class' * self.class_conditional}"
+            words = f"Prediction sets with confidence_level={level:g} need at least {objects}; {which} {counts[few[0]]}"
+            warn_user(f"{words}{others}. A class with too few objects is in every set.", UserWarning)
 
     def _calibration_counts(self) -> Indices:
         """Number of calibration objects for each class: its own, or all."""
@@ -332,7 +273,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     def _nonconformity(self, model: Any, X: Any) -> Floats:
         """Nonconformity (m, G) of rows with each class; infinite for a class that the model does not have."""
         scores = np.full((_num_samples(X), len(self.classes_)), -np.inf)
-        scores[:, np.searchsorted(self.classes_, model.classes_)] = np.nan_to_num(model_scores(model, X), nan=-np.inf)
+        known = np.nan_to_num(base.model_scores(model, X), nan=-np.inf)
+        scores[:, np.searchsorted(self.classes_, model.classes_)] = known
         if self.conformity_score == "lac" or len(self.classes_) < 2:
             return -scores
         rows, best = np.arange(len(scores)), scores.argmax(axis=1)
@@ -342,17 +284,15 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
             return np.nan_to_num(others - scores, nan=np.inf, posinf=np.inf, neginf=-np.inf)
 
     def p_values(self, X: Any) -> Floats:
-        """P-value of each class for each new object, (m, G).
+        """P-value of each class for each new object, (m, G): above alpha if the class is in the set of level 1 - alpha.
 
-        It is the share of the calibration objects, of the class if `class_conditional`, that conform no better than the
-        new object with this class. A class is in the set of level 1 - alpha if its p-value exceeds alpha.
+        It is the share of the calibration objects, of the class if `class_conditional`, that conform no better.
         """
         check_is_fitted(self)
         if self.method == "full":
             return self._full_p_values(X)
         counts = np.ones((_num_samples(X), len(self.classes_)))  # the new object itself
-        finite = np.abs(self.scores_[np.isfinite(self.scores_)])
-        slack = _ROUND_OFF * finite.max(initial=0.0)
+        slack = _ROUND_OFF * np.abs(self.scores_[np.isfinite(self.scores_)]).max(initial=0.0)
         for fold, model in enumerate(self.estimators_):
             new = self._nonconformity(model, self._select(X, self.columns_[fold])) - slack
             inside = self.fold_ == fold
@@ -365,8 +305,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     def predict_set(self, X: Any) -> tuple[Array, Mask]:
         """Predict labels, (m,), and for each level the set of classes that contains the true one with that probability.
 
-        The sets are a boolean array, (m, G, number of levels): True for each class in the set, in the order of
-        ``classes_``.
+        The sets are a boolean array, (m, G, number of levels).
         """
         return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
 
@@ -380,16 +319,13 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         """Votes for the own class among the neighbors of every training object, and its farthest neighbor."""
         model = self.estimator_
         if not isinstance(model, SimilarityKNN) or model.weights != "uniform":
-            raise ProximityError(
-                "method='full' is exact for SimilarityKNN with uniform weights only. Use method='cross' for "
-                f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}."
-            )
+            given = f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}"
+            exact = "method='full' is exact for SimilarityKNN with uniform weights only."
+            raise ProximityError(f"{exact} Use method='cross' for {given}.")
         S = model.check_training(X)
         if np.isnan(S).any() or not np.allclose(S, S.T, rtol=1e-6, atol=1e-12):
-            raise ProximityError(
-                "method='full' needs a complete symmetric matrix. Symmetrize it with similis.symmetrize, or use "
-                "method='cross'."
-            )
+            advice = "Symmetrize it with similis.symmetrize, or use method='cross'."
+            raise ProximityError(f"method='full' needs a complete symmetric matrix. {advice}")
         indices, values = top_k(S, model.n_neighbors_, sign=model.sign, folds=np.arange(len(S)), n_jobs=model.n_jobs)
         own = (self.codes_[indices] == self.codes_[:, None]) & (indices >= 0)
         self._votes = own.sum(axis=1)
@@ -428,14 +364,9 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     method : {"cross", "split", "jackknife"}, default="cross"
         - "cross": CV+, with residuals of models fitted without a fold;
         - "split": residuals of a third of the objects, or of the first test part of `cv`;
-        - "jackknife": jackknife+, with the leave-one-out residuals of a :class:`~similis.ProximityRidge`, which needs
-          no further fits. For other regressors use "cross" with ``cv=LeaveOneOut()``, which fits n models.
-    confidence_level : float or sequence of float, default=0.9
-        Probability with which an interval contains the true value.
-    cv : int or splitter, default=10
-        Number of folds, or a splitter whose test parts are a partition.
-    random_state : int, RandomState or None, default=None
-        Random seed of the folds.
+        - "jackknife": jackknife+ of a :class:`~similis.ProximityRidge`, its regularizer chosen on all objects.
+    confidence_level, cv, random_state
+        As in :class:`ConformalClassifier`.
 
     Attributes
     ----------
@@ -446,9 +377,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Notes
     -----
-    "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha. Jackknife+
-    keeps the regularizer chosen on all objects. See R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani.
-    Predictive inference with the jackknife+. Annals of Statistics, 2021.
+    "split" guarantees `confidence_level`; "cross" and "jackknife" guarantee 1 - 2 alpha. See R. F. Barber,
+    E. J. Candes, A. Ramdas and R. J. Tibshirani. Predictive inference with the jackknife+. Annals of Statistics, 2021.
 
     Examples
     --------
@@ -458,30 +388,27 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     >>> x = np.sort(rng.uniform(0, 6, 80))
     >>> S = np.exp(-np.abs(x[:, None] - x))
     >>> model = ConformalRegressor(ProximityRidge(), method="jackknife").fit(S, np.sin(x) + 0.1 * rng.normal(size=80))
-    >>> values, intervals = model.predict_interval(np.exp(-np.abs(np.array([[1.5]]) - x)))
-    >>> values.round(1), intervals[:, :, 0].round(1)
-    (array([1.]), array([[0.8, 1.1]]))
+    >>> model.predict_interval(np.exp(-np.abs(np.array([[1.5]]) - x)))[1][:, :, 0].round(1)
+    array([[0.8, 1.1]])
     """
 
     fitted_arrays = {
-        "_coef": fitted_reals("n_train", "n_train", optional=True),
-        "_intercept": fitted_reals("n_train", optional=True),
-        "_shift": fitted_reals("n_train", optional=True),
+        "_coef": base.fitted_reals("n_train", "n_train", optional=True),
+        "_intercept": base.fitted_reals("n_train", optional=True),
+        "_shift": base.fitted_reals("n_train", optional=True),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Conformal._parameter_constraints,
-        "method": [choice("cross", "split", "jackknife")],
+        "method": [base.choice("cross", "split", "jackknife")],
     }
 
     def _check_target(self, X: Any, y: Any, n: int) -> Array:
-        return check_target(y, n, who=type(self).__name__, of=X)
+        return base.check_target(y, n, who=type(self).__name__, of=X)
 
     def _fit_exactly(self, X: Any, y: Array) -> None:
         if not isinstance(self.estimator_, ProximityRidge):
-            raise ProximityError(
-                "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
-                f"fits. Got {type(self.estimator_).__name__}; use method='cross'."
-            )
+            needed = "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further fits."
+            raise ProximityError(f"{needed} Got {type(self.estimator_).__name__}; use method='cross'.")
         self._coef, self._intercept = self.estimator_.target_weights(X)
         self._shift = y - self.estimator_.loo_predictions_
         self.scores_ = np.abs(self._shift)
@@ -492,10 +419,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     def _warn_few(self, level: float) -> None:
         n = int(np.isfinite(self.scores_).sum())
         if n + 1 < 1 / (1 - level) - _ROUND_OFF:
-            warn_user(
-                f"{n} calibration objects are too few for confidence_level={level:g}: the intervals are infinite.",
-                UserWarning,
-            )
+            words = f"{n} calibration objects are too few for confidence_level={level:g}"
+            warn_user(f"{words}: the intervals are infinite.", UserWarning)
 
     def predict_interval(self, X: Any) -> tuple[Floats, Floats]:
         """Predict values, (m,), and intervals that contain the true value with the probability of each level.

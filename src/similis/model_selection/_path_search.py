@@ -1,7 +1,6 @@
 """Grid search that evaluates many parameter values in one pass over the matrix.
 
-An estimator takes part by ``predict_path`` and ``predict_path_cv``, see :class:`similis.base.PathMixin`. The
-transformer in front of the last step takes part by ``path_params``, the names of parameters, and
+The transformer in front of the last step takes part by ``path_params``, the names of parameters, and
 ``fit_transform_path(X_train, y_train, X_test, points)``, which yields the training and test rows of each point.
 """
 
@@ -10,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,11 +51,11 @@ class PlainFits:
             return getattr(self.estimator, name)
         raise AttributeError(name)
 
-    def predict_path(
-        self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
-    ) -> list[Array]:
-        models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
-        return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
+    def models(self, grid: Grid) -> list[Any]:
+        return [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
+
+    def predict_path(self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str) -> list[Array]:
+        return [getattr(model.fit(S_train, y_train), response)(S_test) for model in self.models(grid)]
 
 
 class SVCFits(PlainFits):
@@ -66,38 +65,37 @@ class SVCFits(PlainFits):
     # an error of ten times `tol` in the decision values would not change them, and decision values are never reused.
     saves_work = True
 
-    def predict_path(
-        self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
-    ) -> list[Array]:
-        models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
-        if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
-            # libsvm would compute the same inner products again for every C.
+    def predict_path(self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str) -> list[Array]:
+        models = self.models(grid)
+        A = S_train
+        is_wide = isinstance(A, np.ndarray) and A.ndim == 2 and A.dtype.kind == "f" and len(A) <= 2 * A.shape[1]
+        if is_wide and all(model.kernel == "linear" for model in models):
+            # libsvm would compute the inner products, which take no more memory than the rows, again for every C.
             S_train, S_test = S_train @ S_train.T, S_test @ S_train.T
             models = [model.set_params(kernel="precomputed") for model in models]
         responses: list[Any] = [None] * len(grid)
         final: dict[str, Array] = {}  # labels that no larger C changes, by the other parameters
         for position in np.argsort([model.C for model in models], kind="stable"):
             model = models[position]
-            others = repr(sorted((k, repr(v)) for k, v in model.get_params(deep=False).items() if k != "C"))
-            if others not in final:
-                responses[position] = getattr(model.fit(S_train, y_train), response)(S_test)
-                if response == "predict" and _is_final(model, S_test):
-                    final[others] = responses[position]
-            else:
+            others = _text({key: value for key, value in model.get_params(deep=False).items() if key != "C"})
+            if others in final:
                 responses[position] = final[others]
+                continue
+            responses[position] = getattr(model.fit(S_train, y_train), response)(S_test)
+            if response == "predict" and _is_final(model, S_test):
+                final[others] = responses[position]
         return responses
 
 
-def _is_wide(X: Any) -> bool:
-    """Return True for a dense array with so many columns that the inner products of its rows take as much memory."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X) <= 2 * X.shape[1]
+def _text(params: dict[str, Any]) -> str:
+    """Text by which parameters are compared."""
+    return repr(sorted((key, repr(value)) for key, value in params.items()))
 
 
 def _is_final(model: SVC, S_test: Any) -> bool:
     """Return True if a larger C leaves the solution unchanged and no label of the test rows depends on round-off."""
-    if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
-        return False
-    if not (np.abs(model.dual_coef_) < model.C).all():
+    plain = model.fit_status_ == 0 and model.class_weight is None and not model.break_ties
+    if not plain or not (np.abs(model.dual_coef_) < model.C).all():
         return False
     f = copy(model).set_params(decision_function_shape="ovo").decision_function(S_test)
     return _labels_are_certain(f, len(model.classes_), 10 * model.tol)
@@ -151,10 +149,9 @@ class FrontFamily:
         if shared:
             front = Pipeline(shared)
             X_train, X_test = front.fit_transform(X_train, y[train]), front.transform(X_test)
-        if not together:
-            yield self.groups[0], X_train, X_test
-            return
-        rows = steps[-1][1].fit_transform_path(X_train, y[train], X_test, self.varied)
+        rows: Iterable[tuple[Any, Any]] = [(X_train, X_test)]
+        if together:
+            rows = steps[-1][1].fit_transform_path(X_train, y[train], X_test, self.varied)
         for group, (rows_train, rows_test) in zip(self.groups, rows):
             yield group, rows_train, rows_test
 
@@ -167,7 +164,7 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
     for position, point in enumerate(points):
         inner = {key.removeprefix(prefix): value for key, value in point.items() if key.startswith(prefix)}
         outer = {key: value for key, value in point.items() if not key.startswith(prefix)}
-        name = repr(sorted((key, repr(value)) for key, value in outer.items()))
+        name = _text(outer)
         if name not in groups:
             configured = clone(estimator).set_params(**clone(outer, safe=False))
             steps = configured.steps if isinstance(configured, Pipeline) else [("last", configured)]
@@ -179,8 +176,8 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
             step, transformer = front[-1] if front else ("", None)
             together = {f"{step}__{key}": key for key in getattr(transformer, "path_params", ())}
             varied = {together[key]: value for key, value in outer.items() if key in together}
-            same = repr(sorted((key, repr(value)) for key, value in outer.items() if key not in together))
-            family = families.setdefault(same, FrontFamily())
+            same = {key: value for key, value in outer.items() if key not in together}
+            family = families.setdefault(_text(same), FrontFamily())
             family.groups.append(groups[name])
             family.varied.append(varied)
         group = groups[name]
@@ -214,15 +211,13 @@ class Splits:
 
     def _folds(self, splits: list[tuple[Array, Array]]) -> Indices | None:
         """Fold of each object; None unless the test parts are a partition and the rest is the training part."""
-        tested = np.concatenate([test for _, test in splits])
-        if not np.array_equal(np.sort(tested), np.arange(self._n)):
+        n, tested = self._n, np.concatenate([test for _, test in splits])
+        if not np.array_equal(np.sort(tested), np.arange(n)):
             return None
-        fold = np.empty(self._n, np.intp)
+        fold = np.empty(n, np.intp)
         fold[tested] = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
-        rest = (
-            len(train) + len(test) == self._n and (fold[train] != k).all() for k, (train, test) in enumerate(splits)
-        )
-        return fold if all(rest) else None
+        fits = all(len(a) + len(b) == n and (fold[a] != k).all() for k, (a, b) in enumerate(splits))
+        return fold if fits else None
 
 
 @dataclass
@@ -243,28 +238,30 @@ class GridPredictions:
         return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
 
+@dataclass(eq=False, repr=False)
 class PredictedEstimator(BaseEstimator):
     """Estimator facade for scorers: returns the predictions of one grid point on the test part."""
 
-    def __init__(self, predictions: GridPredictions, position: int, estimator: Any) -> None:
-        self.predictions = predictions
-        self.position = position
-        self.estimator = estimator
-        self.classes_ = predictions.classes  # of a classifier
+    predictions: GridPredictions
+    position: int
+    estimator: Any
+
+    def __post_init__(self) -> None:
+        self.classes_ = self.predictions.classes  # of a classifier
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.estimator)
 
     def __getattr__(self, name: str) -> Any:
         # Only what the estimator itself offers, so that a scorer chooses the same response; `X` is not read.
-        if name in RESPONSES and hasattr(self.predictions.template, name):
+        if name not in RESPONSES or not hasattr(self.predictions.template, name):
+            raise AttributeError(name)
 
-            def respond(X: Any) -> Array:
-                return self.predictions(name)[self.position]
+        def respond(X: Any) -> Array:
+            return self.predictions(name)[self.position]
 
-            respond.__name__ = name  # scorers look the response up by its name
-            return respond
-        raise AttributeError(name)
+        respond.__name__ = name  # scorers look the response up by its name
+        return respond
 
 
 def _format_results(
@@ -273,8 +270,7 @@ def _format_results(
     """Make ``cv_results_`` from the grid, scores of shape (n_points, n_splits) per metric, and times."""
     results: dict[str, Any] = {}
     for name, times in (("fit_time", fit_time), ("score_time", score_time)):
-        results[f"mean_{name}"] = times.mean(axis=1)
-        results[f"std_{name}"] = times.std(axis=1)
+        results |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
     for key in sorted({key for point in points for key in point}):
         column = np.ma.masked_all(len(points), dtype=object)
         for i, point in enumerate(points):
@@ -283,23 +279,21 @@ def _format_results(
         results[f"param_{key}"] = column
     results["params"] = points
     for metric, table in scores.items():
-        for split in range(table.shape[1]):
-            results[f"split{split}_test_{metric}"] = table[:, split]
+        results |= {f"split{split}_test_{metric}": scores_of_split for split, scores_of_split in enumerate(table.T)}
         mean = table.mean(axis=1)
-        results[f"mean_test_{metric}"] = mean
-        results[f"std_test_{metric}"] = table.std(axis=1)
+        results |= {f"mean_test_{metric}": mean, f"std_test_{metric}": table.std(axis=1)}
         known = np.where(np.isnan(mean), np.nanmin(mean, initial=np.inf) - 1, mean)
         results[f"rank_test_{metric}"] = rankdata(-known, method="min").astype(np.int32)
     return results
 
 
+@dataclass(eq=False, repr=False, match_args=False)
 class PathSearchCV(GridSearchCV):
     """Grid search by cross-validation that shares computations between grid points and folds.
 
     Scores, attributes and the chosen parameters equal those of :class:`~sklearn.model_selection.GridSearchCV`. An
-    estimator with ``predict_path`` evaluates all its grid points from one fit per fold; one with ``predict_path_cv``
-    evaluates all folds in one pass over the matrix (see :class:`similis.base.PathMixin`). Any other estimator is
-    fitted for every point. In a pipeline the transformers are fitted once per training part.
+    estimator with ``predict_path`` is fitted once per fold for all grid points, one with ``predict_path_cv`` once for
+    all folds (see :class:`similis.base.PathMixin`), and the transformers of a pipeline once per training part.
 
     Parameters
     ----------
@@ -312,47 +306,36 @@ class PathSearchCV(GridSearchCV):
     scoring : str, callable, list, tuple, dict or None
         As in scikit-learn. None uses the accuracy of a classifier, R2 of a regressor.
     refit : bool, str or callable, default=True
-        As in scikit-learn: fit the best parameters on all data. With several scores, the name of the one that
-        selects them.
+        As in scikit-learn: fit the best parameters on all data; with several scores, the name of the one to use.
     n_jobs : int or None
         Number of threads over folds and groups of grid points. The result does not depend on it.
-    progress : bool, default=False
-        Show a progress bar on standard error.
-    verbose : int, default=0
-        Larger values print more: joblib's messages about shared passes, on standard error, and scikit-learn's about
-        points that are fitted separately.
+    progress, verbose : bool, default=False, int, default=0
+        Show a progress bar; print messages of joblib and scikit-learn. Both are on standard error.
     pre_dispatch : int or str, default="2*n_jobs"
         Number of jobs dispatched ahead, as in scikit-learn.
     error_score : "raise", float or None
-        Score of a grid point whose fit fails, as in scikit-learn; "raise" raises the error. None raises an error of a
-        shared pass and gives NaN to a point that is fitted separately.
+        Score of a grid point whose fit fails, as in scikit-learn. None raises an error of a shared pass and gives NaN
+        to a point that is fitted separately.
     return_train_score : bool, default=False
         Add scores of the training parts to ``cv_results_``, as in scikit-learn. Every point is then fitted separately.
 
     Attributes
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, refit_time_, n_splits_, scorer_, multimetric_
-        As in :class:`~sklearn.model_selection.GridSearchCV`. The time of a shared pass is divided evenly among its
-        points.
+        As in :class:`~sklearn.model_selection.GridSearchCV`; points share the time of a pass evenly.
 
     Notes
     -----
-    Ties go to the earliest grid point.
-
-    Grid points are fitted separately, by scikit-learn's own search, where a shared pass cannot give the result: with
-    ``return_train_score=True``, with parameters of ``fit``, with a scorer that reads more than predictions, and after a
-    failed pass if `error_score` is a number. A pass that fails does not tell which grid point is the cause: an error
-    such as a parameter of the wrong type is raised immediately unless `error_score` is a number.
+    Ties go to the earliest grid point. Grid points are fitted separately, by scikit-learn's own search, where a shared
+    pass cannot give the result: with training scores, with parameters of ``fit``, with a scorer that reads more than
+    predictions, and after a failed pass if `error_score` is a number.
 
     Examples
     --------
-    >>> from similis import PathSearchCV, SimilarityKNN
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 5, 9, 13]}).fit(rbf_kernel(X), y)
-    >>> search.best_params_
-    {'n_neighbors': 13}
+    >>> from similis import PathSearchCV, SimilarityKNN, make_similarity
+    >>> S, y = make_similarity(60, separation=1.0, random_state=0)
+    >>> PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 5, 9, 13]}).fit(S, y).best_params_
+    {'n_neighbors': 9}
     """
 
     _parameter_constraints = {
@@ -361,50 +344,30 @@ class PathSearchCV(GridSearchCV):
         "scoring": [str, callable, list, tuple, dict, None],
         "progress": ["boolean"],
     }
-
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
 
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    cv: int = 10
+    scoring: Any = None
+    refit: bool | str | Callable[..., int] = True
+    n_jobs: Any = None
+    progress: bool = False
     # Searches saved by 1.0 do not have these parameters.
-    verbose = 0
-    pre_dispatch = "2*n_jobs"
-    error_score = None
-    return_train_score = False
+    verbose: int = 0
+    pre_dispatch: Any = "2*n_jobs"
+    error_score: Any = None
+    return_train_score: bool = False
     _added_params = ("verbose", "pre_dispatch", "error_score", "return_train_score")
-
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        cv: int = 10,
-        scoring: Any = None,
-        refit: bool | str | Callable[..., int] = True,
-        n_jobs: Any = None,
-        progress: bool = False,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = None,
-        return_train_score: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.verbose = verbose
-        self.pre_dispatch = pre_dispatch
-        self.error_score = error_score
-        self.return_train_score = return_train_score
 
     @validated_outer
     def fit(self, X: Array, y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
-        `X` holds training proximities, (n, n), or the objects that the first step of a pipeline measures; `y` holds
-        class labels or target values. `groups` are passed to the splitter, and `params` to ``fit`` of the estimator.
+        `X` holds training proximities, (n, n), or the objects that a pipeline measures; `groups` are passed to the
+        splitter, and `params` to ``fit`` of the estimator.
         """
         try:
             with warn_once():  # the folds repeat the warnings
@@ -501,15 +464,19 @@ class PathSearchCV(GridSearchCV):
                 tasks += [(family, number) for number in range(len(splits))]
         # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
-        done = Parallel(
-            n_jobs=self.n_jobs,
-            prefer="threads",
-            return_as="generator",
-            verbose=self.verbose,
-            pre_dispatch=self.pre_dispatch,
-        )(delayed(work)(*task) for task in tasks)
-        done = track(done, total=len(tasks), description="search", enabled=self.progress)
-        return _collect(chain.from_iterable(done), n_points, len(splits))
+        options = {"verbose": self.verbose, "pre_dispatch": self.pre_dispatch}
+        pool = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator", **options)
+        done = pool(delayed(work)(*task) for task in tasks)
+        scores: dict[str, Array] = {}
+        fit_time, score_time = np.zeros((2, n_points, len(splits)))
+        for tables in track(done, total=len(tasks), description="search", enabled=self.progress):
+            for group, number, table, fit_seconds, score_seconds in tables:
+                columns = np.arange(len(splits)) if number is None else np.array([number])
+                cells = np.ix_(group.positions, columns)
+                fit_time[cells], score_time[cells] = fit_seconds / len(columns), score_seconds / len(columns)
+                for metric, values in table.items():
+                    scores.setdefault(metric, np.full(fit_time.shape, np.nan))[cells] = values
+        return scores, fit_time, score_time
 
     def _choose_and_refit(self, X: Any, y: Array) -> None:
         """Set the ``best_*`` attributes as GridSearchCV does."""
@@ -517,16 +484,14 @@ class PathSearchCV(GridSearchCV):
         self.multimetric_ = metrics != ["score"]
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         if self.multimetric_ and self.refit and not callable(self.refit) and self.refit not in metrics:
-            raise ProximityError(
-                f"With several scores, refit must name the one that selects the best point: {metrics}. "
-                f"Got {self.refit!r}."
-            )
+            words = f"With several scores, refit must name the one that selects the best point: {metrics}."
+            raise ProximityError(f"{words} Got {self.refit!r}.")
         if not self.refit and self.multimetric_:
             return
-        metric = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
         else:
+            metric = self.refit if self.multimetric_ else "score"
             self.best_index_ = int(np.argmin(self.cv_results_[f"rank_test_{metric}"]))
             self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -580,27 +545,12 @@ def _r2(found: Array, y: Array, fold: Indices) -> Array:
     """R2 of each fold; for a constant target 1 if it is predicted exactly, else 0, as in scikit-learn."""
     size = np.bincount(fold)
     if size.min() < 2:
-        raise ProximityError(
-            "R2 is undefined for a fold with a single object; use fewer folds, or scoring='neg_mean_squared_error'."
-        )
+        advice = "use fewer folds, or scoring='neg_mean_squared_error'"
+        raise ProximityError(f"R2 is undefined for a fold with a single object; {advice}.")
     mean = np.bincount(fold, weights=y) / size
     around = np.bincount(fold, weights=(y - mean[fold]) ** 2)
     squares = np.bincount(fold, weights=(y - found) ** 2)
-    constant = np.where(squares == 0, 1.0, 0.0)
-    return np.where(around > 0, 1 - squares / np.where(around > 0, around, 1), constant)
-
-
-def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
-    """Put the tables of all tasks into one table per metric."""
-    scores: dict[str, Array] = {}
-    fit_time, score_time = np.zeros((n_points, n_splits)), np.zeros((n_points, n_splits))
-    for group, number, table, fit_seconds, score_seconds in done:
-        columns = np.arange(n_splits) if number is None else np.array([number])
-        cells = np.ix_(group.positions, columns)
-        fit_time[cells], score_time[cells] = fit_seconds / len(columns), score_seconds / len(columns)
-        for metric, values in table.items():
-            scores.setdefault(metric, np.full((n_points, n_splits), np.nan))[cells] = values
-    return scores, fit_time, score_time
+    return np.where(around > 0, 1 - squares / np.where(around > 0, around, 1), squares == 0)
 
 
 def _as_sliceable(estimator: Any, X: Any) -> Any:

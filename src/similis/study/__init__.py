@@ -31,48 +31,10 @@ from similis.study._rows import Row
 from similis.study._run import Study
 from similis.study._train import train_model
 
-__all__ = [
-    "Study",
-    "StudyResult",
-    "Method",
-    "AtMost",
-    "Parameter",
-    "choose_task",
-    "list_methods",
-    "find_method",
-    "list_parameters",
-    "make_model",
-    "train_model",
-    "write_model",
-    "read_model",
-    "predict_rows",
-    "TrainedModel",
-    "ModelCard",
-    "Predictions",
-    "Entry",
-    "Row",
-    "Recommendation",
-    "Progress",
-    "Estimate",
-    "Verdict",
-    "Difference",
-    "Ranks",
-    "METRICS",
-    "signed_rank",
-    "holm",
-    "average_ranks",
-    "JournalWarning",
-    # pictures and pages
-    "SplitsDisplay",
-    "RaceDisplay",
-    "TimeErrorDisplay",
-    "ReliabilityDisplay",
-    "Reliability",
-    "AgreementDisplay",
-    "ConfusionDisplay",
-    "ObjectsDisplay",
-    "RanksDisplay",
-    "ValuesDisplay",
-    "compare",
-    "Comparison",
-]
+__all__ = ["Study", "StudyResult", "Method", "AtMost", "Parameter", "choose_task", "list_methods", "find_method"]
+__all__ += ["list_parameters", "make_model", "train_model", "write_model", "read_model", "predict_rows", "TrainedModel"]
+__all__ += ["ModelCard", "Predictions", "Entry", "Row", "Recommendation", "Progress", "Estimate", "Verdict"]
+__all__ += ["Difference", "Ranks", "METRICS", "signed_rank", "holm", "average_ranks", "JournalWarning", "compare"]
+__all__ += ["Comparison"]
+__all__ += ["SplitsDisplay", "RaceDisplay", "TimeErrorDisplay", "ReliabilityDisplay", "Reliability", "AgreementDisplay"]
+__all__ += ["ConfusionDisplay", "ObjectsDisplay", "RanksDisplay", "ValuesDisplay"]

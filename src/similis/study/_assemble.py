@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from similis._utils.arrays import Floats, Indices
 from similis.base import Kind
 from similis.distributed import OnLandmarks
 from similis.exceptions import ProximityError
@@ -22,8 +22,6 @@ from similis.study._methods import Method, Task, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
-
-__all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search", "without_search"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ def assemble(
     facts: MatrixFacts,
     *,
     first: Any = None,
-    costs: NDArray[np.float64] | None = None,
-    priors: NDArray[np.float64] | None = None,
-    expected_costs: NDArray[np.float64] | None = None,
+    costs: Floats | None = None,
+    priors: Floats | None = None,
+    expected_costs: Floats | None = None,
     seed: int | None = None,
 ) -> Assembled:
     """Build the pipeline of a method; `first` is the step that measures objects, `seed` sets each `random_state`.
@@ -78,10 +76,9 @@ def assemble(
     if symmetrize:
         added.append(("symmetrize", Symmetrize(), "symmetrized"))
     if kind != facts.kind:
+        converter: Any = ToDissimilarity(method=facts.to_dissimilarity)
         if kind == "similarity":
-            converter: Any = ToSimilarity(method=facts.to_similarity)
-        else:
-            converter = ToDissimilarity(method=facts.to_dissimilarity)
+            converter = ToSimilarity(method=facts.to_similarity)
         added.append(("convert", converter, f"to {kind} ({converter.method})"))
     # The linear conversion to similarities has the range 1.
     in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
@@ -166,17 +163,15 @@ def make_model(
     kind : {"similarity", "dissimilarity"} or a sequence of these, default="similarity"
         Kind of the matrix, or of the measure; of each of several matrices.
     names : sequence of str, optional
-        Names of several matrices, for a model that reads a stack of them; `method` then names one, ``"knn[s1]"``, or
-        their mean, ``"knn[mean]"``, unless it reads them all.
-    symmetric : bool, default=True
-        False puts ``Symmetrize`` in front of a method that needs a symmetric matrix.
+        Names of several matrices, for a model that reads a stack of them, such as ``"knn[s1]"`` or ``"knn[mean]"``.
+    symmetric, missing : bool, default=True, bool, default=False
+        Whether the matrix is symmetric, and lacks entries: ``Symmetrize`` or ``CompleteKernel`` stands first if needed.
     measure : measure, optional
         Given for a model that reads objects: ``Pairwise(measure)`` stands first.
     n : int, optional
         Number of training objects, which limits the grid; None keeps all of it.
     cv : int or splitter, default=10
-        Folds of the parameter search; a method with `cv` of its own keeps that. An integer makes stratified folds,
-        and folds of whole groups where ``fit`` gets `groups`.
+        Folds of the parameter search, stratified for an integer; a method with `cv` of its own keeps that.
     costs, priors : array-like or str, optional
         As for :meth:`Study.run`.
     metric : str, optional
@@ -190,14 +185,11 @@ def make_model(
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
-    missing : bool, default=False
-        True puts ``CompleteKernel`` in front of a method that cannot read missing entries.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.study import make_model
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> make_model("nc").fit(S, ["a", "a", "b", "b"]).predict([[2, 2, 3, 1]])
     array(['b'], dtype='<U1')
     """
@@ -251,13 +243,13 @@ class Goal:
     """Metric by which methods and parameters are chosen, with costs and priors."""
 
     metric: str = "error"
-    costs: NDArray[np.float64] | None = None  # as the user gave them
-    priors: NDArray[np.float64] | None = None  # of the objects to be predicted
-    expected_costs: NDArray[np.float64] | None = None  # their mean over the data is the cost expected under the priors
-    loss: NDArray[np.float64] | None = None  # costs whose mean is the metric, where it is cost or balanced error
+    costs: Floats | None = None  # as the user gave them
+    priors: Floats | None = None  # of the objects to be predicted
+    expected_costs: Floats | None = None  # their mean over the data is the cost expected under the priors
+    loss: Floats | None = None  # costs whose mean is the metric, where it is cost or balanced error
     classes: Any = None  # labels; None where labels are codes
 
-    def decision(self, present: NDArray[np.intp] | None = None) -> dict[str, Any]:
+    def decision(self, present: Indices | None = None) -> dict[str, Any]:
         """Arguments of :func:`assemble` for training parts with some of the classes."""
         some = slice(None) if present is None else present
         cut = [None if C is None else C[some][:, some] for C in (self.costs, self.expected_costs)]
@@ -284,18 +276,15 @@ def make_goal(task: Task, metric: str | None, costs: Any, priors: Any, y: Any, c
     metric = ("cost" if weighted else "error") if metric is None else find_metric(metric, RANKING)
     if metric == "cost" and not weighted:
         raise ProximityError("metric='cost' needs costs or priors.")
-    codes = None
-    if y is not None:
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    elif priors is not None or metric == "balanced_error" or isinstance(costs, str):
-        raise ProximityError("Balanced error, balanced costs and priors need the labels: pass y too.")
-    C = costs
-    if codes is not None:
-        C, priors = check_decision(costs, priors, codes)
-    elif costs is not None:
-        C = np.asarray(costs, dtype=np.float64)
-    expected = C if codes is None else expect_costs(C, priors, codes)
-    loss = balancing_costs(codes) if codes is not None and metric == "balanced_error" else expected
+    if y is None:
+        if priors is not None or metric == "balanced_error" or isinstance(costs, str):
+            raise ProximityError("Balanced error, balanced costs and priors need the labels: pass y too.")
+        C = None if costs is None else np.asarray(costs, dtype=np.float64)
+        return Goal(metric, C, None, C, C, classes)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    C, priors = check_decision(costs, priors, codes)
+    expected = expect_costs(C, priors, codes)
+    loss = balancing_costs(codes) if metric == "balanced_error" else expected
     return Goal(metric, C, priors, expected, loss, classes)
 
 
@@ -313,7 +302,7 @@ def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
     return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
-def _mean_cost(truth: Any, predicted: Any, costs: NDArray[np.float64], classes: Any) -> float:
+def _mean_cost(truth: Any, predicted: Any, costs: Floats, classes: Any) -> float:
     """Mean cost of predicted labels, a scikit-learn score function; labels are codes without `classes`."""
     if classes is not None:
         truth, predicted = (np.searchsorted(classes, labels) for labels in (truth, predicted))

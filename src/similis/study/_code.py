@@ -18,25 +18,23 @@ _LARGEST = 30  # entries of the largest array that is written out
 def training_code(model: Any, data: str = "S") -> str:
     """Python code that makes a model returned by :func:`make_model` and fits it on the variables `data` and ``y``."""
     imports: set[tuple[str, str]] = set()
-    around = "{}"
+    around, lines = "{}", []
     if isinstance(model, OnLandmarks):
         imports.add(("similis.distributed", "OnLandmarks"))
         around = f"OnLandmarks({{}}, n_landmarks={model.n_landmarks}, random_state={model.random_state})"
         model = model.estimator
-    if hasattr(model, "param_grid"):
+    searches = hasattr(model, "param_grid")
+    made = estimator_code(model.estimator if searches else model, imports)
+    if searches:
         imports.add(("similis", "PathSearchCV"))
-        inner = estimator_code(model.estimator, imports)
-        points = {key: ", ".join(map(_value, values)) for key, values in model.param_grid.items()}
-        grid = "{" + ", ".join(f"{key!r}: [{values}]" for key, values in points.items()) + "}"
+        grid = ", ".join(f"{key!r}: {_value(list(values))}" for key, values in model.param_grid.items())
+        lines = [f"model = {made}", f"grid = {{{grid}}}"]
         cv = str(getattr(model.cv, "n_splits", model.cv))
         if isinstance(model.cv, LeaveOneOut):
             imports.add(("sklearn.model_selection", "LeaveOneOut"))
         scoring = f", scoring={model.scoring!r}" if isinstance(model.scoring, str) else ""
-        search = around.format(f"PathSearchCV(model, grid, cv={cv}{scoring})")
-        lines = [f"model = {inner}", f"grid = {grid}", f"model = {search}.fit({data}, y)"]
-    else:
-        lines = [f"model = {around.format(estimator_code(model, imports))}.fit({data}, y)"]
-    return "\n".join([*import_lines(imports), *lines])
+        made = f"PathSearchCV(model, grid, cv={cv}{scoring})"
+    return "\n".join([*import_lines(imports), *lines, f"model = {around.format(made)}.fit({data}, y)"])
 
 
 def import_lines(imports: set[tuple[str, str]]) -> list[str]:

@@ -20,20 +20,15 @@ class Comparison:
 
     Attributes
     ----------
-    results : dict of str to StudyResult
-        By name of the data set or measure.
-    ranks : Ranks
-        Of the methods that finished in every study.
+    results, ranks : dict of str to StudyResult, Ranks
+        The studies by name, and ranks of the methods that finished in all of them.
     """
 
     results: dict[str, StudyResult]
     ranks: Ranks
 
     def to_html(self, path: str | os.PathLike[str], *, links: Mapping[str, str] | None = None) -> None:
-        """Write a self-contained page: ranks with their critical difference, errors of all methods in all studies.
-
-        `links` are addresses of the studies' own reports, by name.
-        """
+        """Write a page of ranks and errors in all studies, with `links`, addresses of the studies' own reports."""
         from similis.report import make_comparison, write_page
 
         write_page(make_comparison(self, links), path)
@@ -56,13 +51,11 @@ def compare(results: Mapping[str, StudyResult]) -> Comparison:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import Study
+    >>> from similis import Study, make_similarity
     >>> from similis.study import compare
-    >>> x = np.linspace(0, 1, 20)
-    >>> study = Study(["nc", "majority"], n_splits=3, cv=2)
-    >>> found = [study.run(np.exp(-abs(x[:, None] - x) / s), x > 0.5) for s in (1, 9)]
-    >>> compare({"narrow": found[0], "wide": found[1]}).ranks.methods
+    >>> study = Study(["nc", "majority"], n_splits=3)
+    >>> results = {f"{n} objects": study.run(*make_similarity(n, random_state=0)) for n in (30, 60)}
+    >>> compare(results).ranks.methods
     ('nc', 'majority')
     """
     ranks = average_ranks(results)  # validates the results first

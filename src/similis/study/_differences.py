@@ -1,21 +1,20 @@
-"""Differences to the leading method, tested over objects, and the metric by which methods are ranked.
-
-Splits overlap and are not independent, so that a test over splits rejects far too often. Objects are independent.
-"""
+"""Differences to the leading method, tested over objects, which are independent, and the metric that ranks methods."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from similis._utils.arrays import Floats, Indices
 from similis.base import check_costs, class_priors
 from similis.exceptions import ProximityError
 from similis.study._metrics import METRICS, ratio_variance, relative_losses, smooth
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from similis.study._protocol import Split
     from similis.study._result import StudyResult
 
-Floats = NDArray[np.float64]
 Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
 
 OF_LABELS = ("error", "balanced_error", "cost")
@@ -46,18 +44,14 @@ class Difference:
     ----------
     method : str
         Name of the method.
-    difference : float
-        Mean loss per tested object minus that of the leader, on the splits of both.
-    interval : tuple of float
-        95 % interval of the difference, for all methods at the same time.
-    statistic : float
-        The difference in units of its standard error.
+    difference, interval, statistic : float, tuple of float, float
+        Mean loss per tested object minus that of the leader, on the splits of both; its 95 % interval, for all methods
+        at the same time; the difference in units of its standard error.
     n_units : int
         Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
         "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "undecided": the difference is not significant on these objects. "too
-        few objects": fewer than ten.
+        corrected for the choice of the leader. "too few objects": fewer than ten.
     """
 
     method: str
@@ -75,18 +69,17 @@ def find_metric(metric: str, among: tuple[str, ...] = tuple(METRICS)) -> str:
     raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(among)}.")
 
 
-def choose_metric(codes: NDArray[np.intp], *, weighted: bool) -> str:
+def choose_metric(codes: Indices, *, weighted: bool) -> str:
     """Metric that ranks the methods: cost where there are costs or priors, balanced error where a class is rare."""
     if weighted:
         return "cost"
     return "balanced_error" if len(rare_classes(codes)) else "error"
 
 
-def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Classes so small that plain error hardly depends on them; none in most data.
+def rare_classes(codes: Indices) -> Indices:
+    """Smallest class, or tenth of more than 20 classes, if it holds fewer than 0.4 of its equal share, else none.
 
-    The smallest class, if it holds fewer than 0.4 n / G of the n objects of G classes. With more than 20 classes, the
-    smallest tenth of them, if they together hold fewer than 0.4 of their equal share.
+    Plain error hardly depends on such classes.
     """
     counts = np.bincount(codes)
     G = len(counts)
@@ -95,14 +88,14 @@ def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     return smallest if counts[smallest].sum() < limit else smallest[:0]
 
 
-def balancing_costs(codes: NDArray[np.intp], priors: Floats | None = None) -> Floats:
+def balancing_costs(codes: Indices, priors: Floats | None = None) -> Floats:
     """Costs by which the mean cost is the error if classes occur with `priors`, equal by default."""
     counts = np.bincount(codes)
     shares = np.full(len(counts), 1 / len(counts)) if priors is None else priors
     return (1 - np.eye(len(counts))) * (shares * len(codes) / counts)
 
 
-def balancing_weights(codes: NDArray[np.intp], splits: list[Split]) -> list[Floats]:
+def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
     """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error.
 
     Classes have equal weights in every split; over all splits together, where a class is absent from a test part.
@@ -116,7 +109,7 @@ def balancing_weights(codes: NDArray[np.intp], splits: list[Split]) -> list[Floa
     return [row[codes[s.test]] for row, s in zip(weights, splits)]
 
 
-def check_decision(costs: Any, priors: Any, codes: NDArray[np.intp]) -> tuple[Floats | None, Floats | None]:
+def check_decision(costs: Any, priors: Any, codes: Indices) -> tuple[Floats | None, Floats | None]:
     """Validate costs and priors; "balanced" and "equal" are computed from the class counts."""
     counts = np.bincount(codes)
     if isinstance(costs, str):
@@ -130,7 +123,7 @@ def check_decision(costs: Any, priors: Any, codes: NDArray[np.intp]) -> tuple[Fl
     return check_costs(costs, len(counts)), None if priors is None else class_priors(priors, counts)
 
 
-def expect_costs(costs: Floats | None, priors: Floats | None, codes: NDArray[np.intp]) -> Floats | None:
+def expect_costs(costs: Floats | None, priors: Floats | None, codes: Indices) -> Floats | None:
     """Costs whose mean over the data is the expected cost if classes occur with `priors`; without costs, the error."""
     if priors is None:
         return costs
@@ -144,28 +137,27 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
     if leader is None:
         return {}
     started = len({method for method, _ in result.entries})
-    found = {}
+    found, entries = {}, result.entries
     for name in result.complete_methods():
-        shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= result.entries.keys()]
+        shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= entries.keys()]
         total, count = np.zeros((2, len(result.codes)))
-        balance = balancing_weights(result.codes, shared) if result.metric == "balanced_error" else None
-        for place, split in enumerate(shared):
-            own, best = (
-                _object_losses(result, result.entries[method, split.number], split.test) for method in (name, leader)
-            )
+        is_balanced = result.metric == "balanced_error"
+        balance: Iterable[Any] = balancing_weights(result.codes, shared) if is_balanced else repeat(1.0)
+        for split, weights in zip(shared, balance):
+            own, best = (_object_losses(result, entries[m, split.number], split.test) for m in (name, leader))
             if own is None or best is None:
                 break
-            total[split.test] += (own - best) if balance is None else balance[place] * (own - best)
+            total[split.test] += weights * (own - best)
             count[split.test] += 1
         else:
             if result.groups is not None:
                 total, count = (np.bincount(result.groups, weights=w).astype(np.float64) for w in (total, count))
             ratio = float(np.mean([len(s.test) / s.n_train for s in shared])) if shared else 0.0
-            found[name] = compare_objects(name, total, count, ratio, started, level=level, is_leader=name == leader)
+            found[name] = compare_objects(name, total, count, ratio, started, level, is_leader=name == leader)
     return found
 
 
-def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) -> Floats | None:
+def _object_losses(result: StudyResult, entry: Entry, test: Indices) -> Floats | None:
     """Loss of each prediction by the metric of the study; None for a metric of probabilities without them."""
     if result.target is not None:
         assert entry.predictions is not None
@@ -185,7 +177,6 @@ def compare_objects(
     count: Floats,
     ratio: float,
     n_methods: int,
-    *,
     level: float = 0.05,
     is_leader: bool = False,
 ) -> Difference:
@@ -204,10 +195,8 @@ def compare_objects(
     variance = ratio_variance(T, c, max(ratio, _LEAST_RATIO))
     error = math.sqrt(variance) if variance > 1e-24 else 0.0
     critical = _critical_value(level, n_methods, N - 1)
-    if error:
-        statistic = delta / error
-    else:  # the same difference on every object
-        statistic = math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
+    # Without a standard error, the difference is the same on every object.
+    statistic = delta / error if error else math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
     interval = (delta - critical * error, delta + critical * error)
     if N < _FEWEST:
         verdict: Verdict = "too few objects"
@@ -220,10 +209,7 @@ def compare_objects(
 
 @lru_cache(maxsize=1000)
 def _critical_value(level: float, n_methods: int, df: int) -> float:
-    """Upper quantile of the range of `n_methods` equal means in units of the standard error of a difference.
-
-    This quadrature takes milliseconds; ``scipy.stats.studentized_range.ppf`` takes most of a second.
-    """
+    """Quantile of ``scipy.stats.studentized_range`` / sqrt(2), in milliseconds instead of most of a second."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ProximityError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     k = max(2, n_methods)

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._drawing import figure as fig
 from similis._drawing.display import Display
-from similis._drawing.figure import (
-    Axis,
-    Bars,
-    Cells,
-    Figure,
-    Key,
-    Labels,
-    Lines,
-    Mark,
-    Points,
-    Segments,
-    Texts,
-    class_color,
-    label_width,
-    names_axis,
-)
+from similis._utils.arrays import Floats, Indices
 from similis.base import check_labels
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
@@ -46,15 +31,13 @@ _ROW = 23  # pixels of a method
 class _ResultDisplay(Display):
     """Base of the displays that read one study."""
 
+    _read: Callable[[StudyResult], Self]  # a class method
+
     @classmethod
     def from_result(cls, result: StudyResult, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
         """Read the result of a study and, unless `plot` is False, draw it by :meth:`plot` with the other options."""
         display = cls._read(result)
         return display.plot(ax=ax, **options) if plot else display
-
-    @classmethod
-    def _read(cls, result: StudyResult) -> Self:
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -66,11 +49,19 @@ class _ErrorDisplay(_ResultDisplay):
     in_percent: bool = True
 
     @classmethod
-    def _rows(cls, result: StudyResult) -> tuple[list[Row], dict[str, Any]]:
-        """Rows of the methods with an error, and the fields that they determine."""
-        rows = [row for row in result.table() if row.error == row.error]
-        known = {"methods": tuple(row.method for row in rows), "bold": [row.leading for row in rows]}
-        return rows, known | {"in_percent": result.target is None}
+    def _read(cls, result: StudyResult) -> Self:
+        rows, scores = [row for row in result.table() if row.error == row.error], result.scores("error")
+        return cls(
+            methods=tuple(row.method for row in rows),
+            bold=[row.leading for row in rows],
+            in_percent=result.target is None,
+            **cls._fields(result, rows, [scores[row.method][~np.isnan(scores[row.method])] for row in rows]),
+        )
+
+    @staticmethod
+    def _fields(result: StudyResult, rows: list[Row], errors: list[Floats]) -> dict[str, Any]:
+        """Further fields, from the rows of the methods and their errors on each split."""
+        raise NotImplementedError
 
     @property
     def _scale(self) -> int:
@@ -80,9 +71,9 @@ class _ErrorDisplay(_ResultDisplay):
         """Format an error that is scaled already."""
         return f"{value:.2f} %" if self.in_percent else f"{value:.4g}"
 
-    def _axis(self, high: float, what: str = "test error", **options: Any) -> Axis:
+    def _axis(self, high: float, what: str = "test error", **options: Any) -> fig.Axis:
         label = f"{what}, %" if self.in_percent else what.replace("error", "root mean squared error")
-        return Axis(0, high, label, format=lambda v: f"{v:g}", **options)
+        return fig.Axis(0, high, label, format=lambda v: f"{v:g}", **options)
 
     def _limit(self, means: Sequence[float], largest: Sequence[float]) -> float:
         """Upper end of an axis of errors, scaled: a few methods far above most others stay beyond it."""
@@ -100,10 +91,8 @@ class SplitsDisplay(_ErrorDisplay):
     ----------
     methods : sequence of str
         The lowest mean error first.
-    errors : sequence of ndarray
-        Errors of each method, one per split.
-    means : sequence of float
-        Mean errors.
+    errors, means : sequence of ndarray, sequence of float
+        Errors of each method, one per split, and their means.
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
@@ -122,61 +111,51 @@ class SplitsDisplay(_ErrorDisplay):
 
     _size = (6.4, 4.2)
 
-    errors: Sequence[NDArray[np.float64]]
+    errors: Sequence[Floats]
     means: Sequence[float]
     intervals: Sequence[tuple[float, float]] | None
     baseline: Sequence[bool]
 
-    @classmethod
-    def _read(cls, result: StudyResult) -> Self:
-        rows, known = cls._rows(result)
-        scores = result.scores("error")
-        return cls(
-            errors=[scores[row.method][~np.isnan(scores[row.method])] for row in rows],
-            means=[row.error for row in rows],
-            intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
-            baseline=[row.baseline for row in rows],
-            **known,
-        )
+    @staticmethod
+    def _fields(result: StudyResult, rows: list[Row], errors: list[Floats]) -> dict[str, Any]:
+        intervals = [result.error_interval(row.method) for row in rows] if result.is_loo else None
+        means, baseline = [row.error for row in rows], [row.baseline for row in rows]
+        return {"errors": errors, "means": means, "intervals": intervals, "baseline": baseline}
 
-    def describe(self) -> Figure | Sequence[Figure]:
+    def describe(self) -> fig.Figure | Sequence[fig.Figure]:
         """Describe the picture, one row per method."""
         M = len(self.methods)
         if not M:
             return []
         largest = self.means if self.intervals else [float(e.max(initial=0.0)) for e in self.errors]
         high = self._limit(self.means, largest)
-        return Figure(
-            f"Errors of {M} methods on each split, the lowest mean error first.",
-            self._axis(high, n_ticks=7),
-            names_axis(self.methods, reverse=True, strong=self.bold, linked=True),
-            [mark for k in range(M) for mark in self._row(k, high)],
-            kind="splits",
-            height=_ROW * M,
-        )
+        label = f"Errors of {M} methods on each split, the lowest mean error first."
+        names = fig.names_axis(self.methods, reverse=True, strong=self.bold, linked=True)
+        marks = [mark for k in range(M) for mark in self._row(k, high)]
+        return fig.Figure(label, self._axis(high, n_ticks=7), names, marks, kind="splits", height=_ROW * M)
 
-    def _row(self, k: int, high: float) -> list[Mark]:
+    def _row(self, k: int, high: float) -> list[fig.Mark]:
         """Marks of one method; an arrow where its mean error lies beyond the axis."""
         name, mean = self.methods[k], self._scale * self.means[k]
         look: dict[str, Any] = {"color": "accent" if self.bold[k] else "muted", "method": name}
         tip = f"{name}\nmean error {self._format(mean)}"
         if mean > high:
             words = [f"{self._format(mean)} \N{RIGHTWARDS ARROW}"]
-            return [Texts([high], [k], words, "end", tips=[tip], **{**look, "color": "muted"})]
+            return [fig.Texts([high], [k], words, "end", tips=[tip], **{**look, "color": "muted"})]
         errors = self._scale * self.errors[k]
         box = self.intervals[k] if self.intervals else np.quantile(self.errors[k], [0.25, 0.75])
         low, top = (min(self._scale * float(v), high) for v in box)
-        marks: list[Mark] = [Bars([low], [top], [k - 0.33], [k + 0.33], opacity=0.2, name="box", **look)]
+        marks: list[fig.Mark] = [fig.Bars([low], [top], [k - 0.33], [k + 0.33], opacity=0.2, name="box", **look)]
         if self.intervals:
-            return [*marks, Points([mean], [k], size=5.0, tips=[f"{tip} over all objects"], main=True, **look)]
+            return [*marks, fig.Points([mean], [k], size=5.0, tips=[f"{tip} over all objects"], main=True, **look)]
         tips = [f"{name}\nsplit {s}: {self._format(error)}" for s, error in enumerate(errors.tolist(), 1)]
         heights = [k + offset / _ROW for offset in _spread_ties(np.round(errors, 7).tolist())]
         shown = np.minimum(errors, high).tolist()
-        marks.append(Points(shown, heights, size=2.8, opacity=0.5, tips=tips, main=True, **look))
+        marks.append(fig.Points(shown, heights, size=2.8, opacity=0.5, tips=tips, main=True, **look))
         if len(errors) > 1:
             sd = self._format(errors.std(ddof=1)).removesuffix(" %")
             tip += f" (sd {sd})\nmedian {self._format(float(np.median(errors)))}"
-        return [*marks, Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
+        return [*marks, fig.Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -185,53 +164,40 @@ class RaceDisplay(_ErrorDisplay):
 
     Parameters
     ----------
-    methods : sequence of str
-        The best first.
+    methods, ends : sequence of str
+        The best first; "dropped", "skipped", or empty for a line that reaches the last split.
     means : sequence of ndarray
         Mean error of each method over its first 1, 2, ... splits.
     bold : sequence of bool
         The best method and those that do not differ significantly from it.
-    ends : sequence of str
-        "dropped", "skipped", or empty for a line that reaches the last split.
     """
 
-    means: Sequence[NDArray[np.float64]]
+    means: Sequence[Floats]
     ends: Sequence[str]
 
-    @classmethod
-    def _read(cls, result: StudyResult) -> Self:
-        rows, known = cls._rows(result)
-        scores = result.scores("error")
-        errors = [scores[row.method][~np.isnan(scores[row.method])] for row in rows]
-        return cls(
-            means=[np.cumsum(e) / np.arange(1, len(e) + 1) for e in errors],
-            ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
-            **known,
-        )
+    @staticmethod
+    def _fields(result: StudyResult, rows: list[Row], errors: list[Floats]) -> dict[str, Any]:
+        ends = [row.status if row.status in ("dropped", "skipped") else "" for row in rows]
+        return {"means": [np.cumsum(e) / np.arange(1, len(e) + 1) for e in errors], "ends": ends}
 
-    def describe(self) -> Figure | Sequence[Figure]:
+    def describe(self) -> fig.Figure | Sequence[fig.Figure]:
         """Describe the picture, one line per method."""
         if not self.methods:
             return []
         last = [float(mean[-1]) for mean in self.means]
         high = self._limit(last, [float(mean.max()) for mean in self.means])
         n_splits = max(map(len, self.means))
-        marks: list[Mark] = []
+        marks: list[fig.Mark] = []
         for name, mean, bold, end in zip(self.methods, self.means, self.bold, self.ends):
             look: dict[str, Any] = {"color": "accent" if bold else "muted", "method": name}
             x, y = list(range(1, len(mean) + 1)), np.minimum(self._scale * mean, high).tolist()
             tip = f"{name}\n{self._format(self._scale * mean[-1])} error over {len(mean)} splits"
             tip += f", then {end}" if end else ""
-            marks.append(Lines(x, y, width=1.8 if bold else 1.0, **look))
-            marks.append(Points(x[-1:], y[-1:], 0, 3.5, bool(end), tips=[tip], main=True, **look))
-        return Figure(
-            f"Mean error of {len(self.methods)} methods after 1 to {n_splits} splits.",
-            Axis(1, max(2, n_splits), "splits", format=lambda v: f"{v:g}"),
-            self._axis(high, "mean test error so far"),
-            marks,
-            kind="race",
-            height=360,
-        )
+            marks.append(fig.Lines(x, y, width=1.8 if bold else 1.0, **look))
+            marks.append(fig.Points(x[-1:], y[-1:], 0, 3.5, bool(end), tips=[tip], main=True, **look))
+        label = f"Mean error of {len(self.methods)} methods after 1 to {n_splits} splits."
+        axis = fig.Axis(1, max(2, n_splits), "splits", format=lambda v: f"{v:g}")
+        return fig.Figure(label, axis, self._axis(high, "mean test error so far"), marks, kind="race", height=360)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -255,28 +221,18 @@ class TimeErrorDisplay(_ErrorDisplay):
     def __post_init__(self) -> None:
         self.seconds = [max(float(s), 1e-5) for s in self.seconds]  # the axis is logarithmic
 
-    @classmethod
-    def _read(cls, result: StudyResult) -> Self:
-        rows, known = cls._rows(result)
-        return cls(
-            seconds=[row.fit_seconds + row.predict_seconds for row in rows],
-            errors=[row.error for row in rows],
-            baseline=[row.baseline for row in rows],
-            **known,
-        )
+    @staticmethod
+    def _fields(result: StudyResult, rows: list[Row], errors: list[Floats]) -> dict[str, Any]:
+        seconds = [row.fit_seconds + row.predict_seconds for row in rows]
+        return {"seconds": seconds, "errors": [row.error for row in rows], "baseline": [row.baseline for row in rows]}
 
     def front(self) -> list[int]:
         """Indices of the methods that no other one beats in both time and error, without baselines, fastest first."""
         order = sorted((s, e, k) for k, (s, e) in enumerate(zip(self.seconds, self.errors)) if not self.baseline[k])
-        found: list[int] = []
-        lowest = math.inf
-        for _, error, k in order:
-            if error < lowest:
-                found.append(k)
-                lowest = error
-        return found
+        lowest = np.minimum.accumulate([math.inf, *(e for _, e, _ in order)])
+        return [k for (_, error, k), before in zip(order, lowest) if error < before]
 
-    def describe(self) -> Figure | Sequence[Figure]:
+    def describe(self) -> fig.Figure | Sequence[fig.Figure]:
         """Describe the picture; a line joins the methods of :meth:`front`, which are labeled."""
         if not self.methods:
             return []
@@ -294,18 +250,14 @@ class TimeErrorDisplay(_ErrorDisplay):
         x, y = [seconds[k] for k in front], [shown[k] for k in front]
         names, strong = [self.methods[k] for k in front], [self.bold[k] for k in front]
         what = "seconds to fit and predict, per split"
-        return Figure(
-            f"Mean error and running time of {len(self.methods)} methods.",
-            Axis(min(seconds) / 1.6, max(seconds) * 1.6, what, "log", format=_format_seconds),
-            self._axis(high),
-            [
-                Lines(x, y, "dash"),
-                Points(seconds, shown, shapes, color=colors, tips=tips, methods=self.methods, main=True),
-                Labels(x, y, names, strong, (seconds, shown)),
-            ],
-            kind="time",
-            height=360,
-        )
+        axis = fig.Axis(min(seconds) / 1.6, max(seconds) * 1.6, what, "log", format=_format_seconds)
+        marks = [
+            fig.Lines(x, y, "dash"),
+            fig.Points(seconds, shown, shapes, color=colors, tips=tips, methods=self.methods, main=True),
+            fig.Labels(x, y, names, strong, (seconds, shown)),
+        ]
+        label = f"Mean error and running time of {len(self.methods)} methods."
+        return fig.Figure(label, axis, self._axis(high), marks, kind="time", height=360)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,9 +277,9 @@ class Reliability:
     """
 
     method: str
-    confidence: NDArray[np.float64]
-    right: NDArray[np.float64]
-    counts: NDArray[np.intp]
+    confidence: Floats
+    right: Floats
+    counts: Indices
     error: float
 
 
@@ -354,11 +306,7 @@ class ReliabilityDisplay(_ResultDisplay):
     def from_predictions(
         cls, y: Any, proba: Any, *, name: str = "model", plot: bool = True, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw the reliability of the probabilities that a model predicts for objects it was not fitted to.
-
-        All classes must be among the labels `y`; the columns of `proba` are in their sorted order, as in
-        ``predict_proba``.
-        """
+        """Draw the reliability of probabilities, (m, G), of held-out objects whose labels `y` have all classes."""
         P = np.asarray(proba, dtype=np.float64)
         classes, codes = check_labels(y, len(P), who="from_predictions", min_classes=1)
         if P.shape != (len(codes), len(classes)):
@@ -368,12 +316,12 @@ class ReliabilityDisplay(_ResultDisplay):
         display = cls(curves=[_reliability(name, codes, P)])
         return display.plot(ax=ax, **options) if plot else display
 
-    def describe(self) -> list[Figure]:
+    def describe(self) -> list[fig.Figure]:
         """Describe one panel per method; matplotlib draws all of them into the same axes."""
         ticks = [(0, "0"), (50, "50"), (100, "100")]
         figures = []
         for k, curve in enumerate(self.curves):
-            method, color, error = curve.method, class_color(k), f"calibration error {100 * curve.error:.1f} %"
+            method, color, error = curve.method, fig.class_color(k), f"calibration error {100 * curve.error:.1f} %"
             known = np.flatnonzero(curve.counts)
             counts, x, y = (v[known].tolist() for v in (curve.counts, 100 * curve.confidence, 100 * curve.right))
             size = (3 + 7 * np.sqrt(curve.counts[known] / curve.counts.sum())).tolist()
@@ -381,27 +329,19 @@ class ReliabilityDisplay(_ResultDisplay):
                 f"{method}\n{n} predictions, mean confidence {a:.0f} %\n{b:.0f} % of them correct"
                 for n, a, b in zip(counts, x, y)
             ]
-            figures.append(
-                Figure(
-                    f"Reliability of the probabilities of {method}; {error}.",
-                    Axis(0, 100, "confidence, %", ticks=ticks),
-                    Axis(0, 100, "correct, %", ticks=ticks),
-                    [
-                        Lines([0, 100], [0, 100], "dash"),
-                        Lines(x, y, color=color, main=True),
-                        Points(x, y, size=size, color=color, tips=tips),
-                    ],
-                    kind="reliability",
-                    height=190,
-                    title=method,
-                    note=error,
-                    legend=[Key(method, color, None)],
-                )
-            )
+            label = f"Reliability of the probabilities of {method}; {error}."
+            sure, correct = fig.Axis(0, 100, "confidence, %", ticks=ticks), fig.Axis(0, 100, "correct, %", ticks=ticks)
+            marks: list[fig.Mark] = [
+                fig.Lines([0, 100], [0, 100], "dash"),
+                fig.Lines(x, y, color=color, main=True),
+                fig.Points(x, y, size=size, color=color, tips=tips),
+            ]
+            about: dict[str, Any] = {"title": method, "note": error, "legend": [fig.Key(method, color, None)]}
+            figures.append(fig.Figure(label, sure, correct, marks, kind="reliability", height=190, **about))
         return figures
 
 
-def _reliability(method: str, truth: NDArray[np.intp], P: NDArray[np.float64]) -> Reliability:
+def _reliability(method: str, truth: Indices, P: Floats) -> Reliability:
     """Bin predictions by confidence."""
     counts, sure, right = bin_by_confidence(truth, P)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -424,7 +364,7 @@ class AgreementDisplay(_ResultDisplay):
     """
 
     methods: Sequence[str]
-    differ: NDArray[np.float64]
+    differ: Floats
     n_left_out: int = 0
 
     @classmethod
@@ -432,13 +372,10 @@ class AgreementDisplay(_ResultDisplay):
         answers = result.predictions_by_object()
         some = answers.differ[:_MAX_METHODS, :_MAX_METHODS]
         order = seriation(np.nan_to_num(some, nan=1.0)) if len(some) else np.arange(0)
-        return cls(
-            methods=tuple(answers.methods[k] for k in order),
-            differ=some[np.ix_(order, order)],
-            n_left_out=max(0, len(answers.methods) - _MAX_METHODS),
-        )
+        methods = tuple(answers.methods[k] for k in order)
+        return cls(methods=methods, differ=some[np.ix_(order, order)], n_left_out=len(answers.methods) - len(some))
 
-    def describe(self) -> Figure:
+    def describe(self) -> fig.Figure:
         """Describe the shares as a matrix."""
         names = self.methods
         tips = [
@@ -448,13 +385,10 @@ class AgreementDisplay(_ResultDisplay):
         ]
         share = 100 * self.differ
         high = float(np.nanmax(share, initial=0.0)) or 1.0
-        return _table(
-            f"Share of the test objects on which {len(names)} methods differ, by pair.",
-            names_axis(names, linked=True),
-            names_axis(names, reverse=True, linked=True),
-            Cells(share, 0.0, high, title="different predictions, %", color="accent", tips=tips, main=True),
-            "agreement",
-        )
+        label = f"Share of the test objects on which {len(names)} methods differ, by pair."
+        x, y = fig.names_axis(names, linked=True), fig.names_axis(names, reverse=True, linked=True)
+        cells = fig.Cells(share, 0.0, high, title="different predictions, %", color="accent", tips=tips, main=True)
+        return _table(label, x, y, cells, "agreement")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -463,26 +397,21 @@ class ConfusionDisplay(_ResultDisplay):
 
     Parameters
     ----------
-    method : str
-        Name of the method.
-    classes : sequence of str
-        Names of the classes.
+    method, classes : str, sequence of str
+        Names of the method and of the classes.
     counts : ndarray of shape (n_classes, n_classes)
         Predictions; rows: true class, columns: predicted class.
     """
 
     method: str
     classes: Sequence[str]
-    counts: NDArray[np.intp]
+    counts: Indices
 
     @classmethod
     def from_result(
         cls, result: StudyResult, method: str | None = None, *, plot: bool = True, ax: Any = None, **options: Any
     ) -> Self:
-        """Count the predictions of a method in a study, by default of the recommended one, and draw them.
-
-        `plot`, `ax` and `options` are as for the other displays.
-        """
+        """Count the predictions of a method in a study, by default of the recommended one; draw as other displays."""
         name = method or result.best()
         G = len(result.classes)
         counts = np.zeros((G, G), dtype=np.intp)
@@ -491,7 +420,7 @@ class ConfusionDisplay(_ResultDisplay):
         display = cls(method=name, classes=[str(c) for c in result.classes], counts=counts)
         return display.plot(ax=ax, **options) if plot else display
 
-    def describe(self) -> Figure:
+    def describe(self) -> fig.Figure:
         """Describe the counts; rows: true class, columns: predicted class."""
         G, names = len(self.classes), self.classes
         totals = self.counts.sum(axis=1, keepdims=True)
@@ -504,8 +433,8 @@ class ConfusionDisplay(_ResultDisplay):
         ]
         colors = np.where(np.eye(G, dtype=bool), "accent", "bad").tolist()
         texts = [[str(count or "") for count in row] for row in self.counts.tolist()] if G <= 12 else None
-        cells = Cells(share, 0.0, 1.0, (0.06, 0.48), colors, texts, color="accent", tips=tips, main=True)
-        x, y = names_axis(names, "predicted class"), names_axis(names, "true class", reverse=True)
+        cells = fig.Cells(share, 0.0, 1.0, (0.06, 0.48), colors, texts, color="accent", tips=tips, main=True)
+        x, y = fig.names_axis(names, "predicted class"), fig.names_axis(names, "true class", reverse=True)
         return _table(f"Confusion matrix of {self.method}.", x, y, cells, "confusion", (34, 64))
 
 
@@ -517,10 +446,8 @@ class ObjectsDisplay(_ResultDisplay):
     ----------
     objects : ndarray of shape (m,)
         Indices of the objects, the hardest first.
-    names, classes : sequence of str
-        Their names and their true classes.
-    methods : sequence of str
-        The lowest mean error first.
+    names, classes, methods : sequence of str
+        Names of the objects, their true classes, and the methods by increasing mean error.
     wrong, tested : ndarray of shape (m, n_methods)
         Number of wrong predictions, and of predictions.
     said : list of list of str
@@ -529,12 +456,12 @@ class ObjectsDisplay(_ResultDisplay):
 
     _size = (6.4, 5.4)
 
-    objects: NDArray[np.intp]
+    objects: Indices
     names: Sequence[str]
     classes: Sequence[str]
     methods: Sequence[str]
-    wrong: NDArray[np.intp]
-    tested: NDArray[np.intp]
+    wrong: Indices
+    tested: Indices
     said: Sequence[Sequence[str]]
 
     @classmethod
@@ -553,7 +480,7 @@ class ObjectsDisplay(_ResultDisplay):
             said=[[labels[g] if g >= 0 else "" for g in row] for row in usual.tolist()],
         )
 
-    def describe(self) -> Figure:
+    def describe(self) -> fig.Figure:
         """Describe the shares of wrong predictions; rows: objects, columns: methods."""
         share = np.where(self.tested > 0, self.wrong / np.maximum(self.tested, 1), np.nan)
         tips = []
@@ -563,10 +490,10 @@ class ObjectsDisplay(_ResultDisplay):
                 counts = f"wrong {self.wrong[i, j]} of {self.tested[i, j]} times"
                 tips.append(f"{name}, class {label}\n{method}: {counts}{usual}")
         colors, title = np.where(share == 0, "good", "bad").tolist(), "share of wrong predictions"
-        cells = Cells(share, 0.0, 1.0, (0.2, 1.0), colors, title=title, color="bad", tips=tips, main=True)
+        cells = fig.Cells(share, 0.0, 1.0, (0.2, 1.0), colors, title=title, color="bad", tips=tips, main=True)
         rows = [f"{name} ({label})" for name, label in zip(self.names, self.classes)]
         words = f"Errors of {len(self.methods)} methods on the {len(rows)} hardest objects."
-        x, y = names_axis(self.methods, linked=True), names_axis(rows, reverse=True)
+        x, y = fig.names_axis(self.methods, linked=True), fig.names_axis(rows, reverse=True)
         return _table(words, x, y, cells, "objects", (22, 84))
 
 
@@ -576,18 +503,16 @@ class ValuesDisplay(_ResultDisplay):
 
     Parameters
     ----------
-    method : str
-        Name of the method.
-    names : sequence of str
-        Names of the objects.
+    method, names : str, sequence of str
+        Names of the method and of the objects.
     truth, predicted : ndarray of shape (m,)
         True values, and means of the predictions over the splits that tested an object.
     """
 
     method: str
     names: Sequence[str]
-    truth: NDArray[np.float64]
-    predicted: NDArray[np.float64]
+    truth: Floats
+    predicted: Floats
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
@@ -598,16 +523,11 @@ class ValuesDisplay(_ResultDisplay):
         for split, entry in result._finished(method):
             total[split.test] += entry.predictions
             count[split.test] += 1
-        tested = np.flatnonzero(count)
-        names = result.object_names()
-        return cls(
-            method=method,
-            names=[names[i] for i in tested],
-            truth=result.target[tested],
-            predicted=total[tested] / count[tested],
-        )
+        tested, names = np.flatnonzero(count), result.object_names()
+        predicted = total[tested] / count[tested]
+        return cls(method=method, names=[names[i] for i in tested], truth=result.target[tested], predicted=predicted)
 
-    def describe(self) -> list[Figure]:
+    def describe(self) -> list[fig.Figure]:
         """Describe two panels: predicted against true values, and residuals against predicted values."""
         truth, predicted, residuals = (v.tolist() for v in (self.truth, self.predicted, self.truth - self.predicted))
         tips = [f"{name}\ntrue {t:.4g}, predicted {p:.4g}" for name, t, p in zip(self.names, truth, predicted)]
@@ -616,23 +536,15 @@ class ValuesDisplay(_ResultDisplay):
         margin = 0.03 * (high - low) or 1.0
         low, high = low - margin, high + margin
         ends, reach = [low, high], 1.05 * max(map(abs, residuals)) or 1.0
+        of_truth, of_predicted = fig.Axis(low, high, "true value"), fig.Axis(low, high, "predicted value")
+        of_residuals = fig.Axis(-reach, reach, "true minus predicted value")
+        values: list[fig.Mark] = [fig.Lines(ends, ends, "dash"), fig.Points(truth, predicted, **look)]
+        left: list[fig.Mark] = [fig.Lines(ends, [0, 0], "dash"), fig.Points(predicted, residuals, **look)]
+        first = f"Predicted against true values of {self.method}."
+        second = f"Residuals of {self.method} against predicted values."
         return [
-            Figure(
-                f"Predicted against true values of {self.method}.",
-                Axis(low, high, "true value"),
-                Axis(low, high, "predicted value"),
-                [Lines(ends, ends, "dash"), Points(truth, predicted, **look)],
-                kind="values",
-                height=300,
-            ),
-            Figure(
-                f"Residuals of {self.method} against predicted values.",
-                Axis(low, high, "predicted value"),
-                Axis(-reach, reach, "true minus predicted value"),
-                [Lines(ends, [0, 0], "dash"), Points(predicted, residuals, **look)],
-                kind="residuals",
-                height=300,
-            ),
+            fig.Figure(first, of_truth, of_predicted, values, kind="values", height=300),
+            fig.Figure(second, of_predicted, of_residuals, left, kind="residuals", height=300),
         ]
 
     def hardest(self, most: int = 12) -> list[tuple[str, float, float]]:
@@ -659,14 +571,11 @@ class RanksDisplay(Display):
 
     @classmethod
     def from_results(cls, results: Any, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
-        """Rank methods across data sets and draw the ranks.
-
-        The results are those of :func:`average_ranks`; `plot`, `ax` and `options` are as for the other displays.
-        """
+        """Rank methods by :func:`average_ranks` and draw the ranks; options are as for the other displays."""
         display = cls(ranks=average_ranks(results))
         return display.plot(ax=ax, **options) if plot else display
 
-    def describe(self) -> Figure:
+    def describe(self) -> fig.Figure:
         """Describe the critical-difference diagram; heights are pixels below the axis of ranks."""
         found, k = self.ranks, len(self.ranks.methods)
         critical = f"critical difference {found.critical_difference:.2f}"
@@ -677,31 +586,31 @@ class RanksDisplay(Display):
         ruler = min(float(k), 1 + found.critical_difference)
         ticks = list(range(1, k + 1, max(1, round(k / 12))))
         rule: dict[str, Any] = {"color": "muted"}
-        marks: list[Mark] = [
-            Segments([1, *ticks], [0, *[-5] * len(ticks)], [k, *ticks], [0] * (len(ticks) + 1), **rule),
-            Texts(ticks, [-13] * len(ticks), [str(t) for t in ticks], **rule),
-            Segments([1, 1, ruler], [-32, -36, -36], [ruler, 1, ruler], [-32, -28, -28], **rule),
-            Texts([1], [-32], [critical], "end", -8, **rule),
+        marks: list[fig.Mark] = [
+            fig.Segments([1, *ticks], [0, *[-5] * len(ticks)], [k, *ticks], [0] * (len(ticks) + 1), **rule),
+            fig.Texts(ticks, [-13] * len(ticks), [str(t) for t in ticks], **rule),
+            fig.Segments([1, 1, ruler], [-32, -36, -36], [ruler, 1, ruler], [-32, -28, -28], **rule),
+            fig.Texts([1], [-32], [critical], "end", -8, **rule),
         ]
         low, high, heights = [b[0] for b in bars], [b[1] for b in bars], [16 + 9 * b[2] for b in bars]
-        marks.append(Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
+        marks.append(fig.Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
         for i, (name, mean) in enumerate(zip(found.methods, means)):
             row, side, dx = (i, 1, -8) if i < left else (k - 1 - i, k, 8)
             y, text = first + 20 * row, f"{name} {mean:.2f}"
             each = "".join(f"\n{d}: {r:g}" for d, r in zip(found.datasets, found.ranks[:, i].tolist()))
             marks += [
-                Lines([mean, mean, side], [0, y, y], width=1.0),
-                Texts([side], [y], [text], "end" if i < left else "start", dx, color="ink", method=name),
-                Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
+                fig.Lines([mean, mean, side], [0, y, y], width=1.0),
+                fig.Texts([side], [y], [text], "end" if i < left else "start", dx, color="ink", method=name),
+                fig.Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
             ]
-        return Figure(
+        return fig.Figure(
             f"Average ranks of {k} methods over {len(found.datasets)} data sets; {critical}.",
-            Axis(1, k),
-            Axis(top, bottom, reverse=True),
+            fig.Axis(1, k),
+            fig.Axis(top, bottom, reverse=True),
             marks,
             kind="ranks",
             height=bottom - top,
-            margin=label_width([f"{name} 00.00" for name in found.methods], 150),
+            margin=fig.label_width([f"{name} 00.00" for name in found.methods], 150),
             frame=False,
         )
 
@@ -718,11 +627,13 @@ class RanksDisplay(Display):
         return found
 
 
-def _table(label: str, x: Axis, y: Axis, cells: Cells, kind: str, cell: tuple[int, int] = (22, 46)) -> Figure:
+def _table(
+    label: str, x: fig.Axis, y: fig.Axis, cells: fig.Cells, kind: str, cell: tuple[int, int] = (22, 46)
+) -> fig.Figure:
     """Figure of a small matrix; `cell` is the height of a row and the largest width of a column in pixels."""
     R, C = cells.values.shape
     label = f"{label} Use the arrow keys to move through the cells."
-    return Figure(label, x, y, [cells], kind, cell[0] * max(1, R), width=(20 * C, cell[1] * C))
+    return fig.Figure(label, x, y, [cells], kind, cell[0] * max(1, R), width=(20 * C, cell[1] * C))
 
 
 def _spread_ties(values: list[float]) -> list[float]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis.exceptions import ProximityError
 
 
@@ -34,26 +34,20 @@ class Entry:
 
     Attributes
     ----------
-    method, split : str, int
-        Name of the method, and number of the split.
-    spec : str
-        Fingerprint of the method's pipeline and grid.
-    status : {"ok", "failed"}
-        A failed run counts as completed.
-    reason : str
-        Error message of a failed run; empty otherwise.
+    method, split, spec : str, int, str
+        Name of the method, number of the split, and fingerprint of the method's pipeline and grid.
+    status, reason : {"ok", "failed"}, str
+        A failed run counts as completed; its error message.
     predictions : ndarray or None
         Predicted class codes of the test objects, integers; in a regression their predicted values.
     proba : ndarray of shape (m, G) or None
         Class probabilities, if the method has them.
-    params : dict
-        Parameters chosen on the training part.
+    params, details : dict
+        Parameters chosen on the training part; numbers of the method's own, see :class:`Method`.
     fit_seconds, predict_seconds : float
         Wall time of selection and fit, and of predicting the test part.
     notes : tuple of str
         Warnings raised during the run, each once.
-    details : dict
-        Numbers of the method's own, see :class:`Method`.
     finished, session : str
         Time, in UTC, and id of the run that computed it.
     """
@@ -63,8 +57,8 @@ class Entry:
     spec: str = ""
     status: str = "ok"
     reason: str = ""
-    predictions: NDArray[Any] | None = None
-    proba: NDArray[np.float64] | None = None
+    predictions: Array | None = None
+    proba: Floats | None = None
     params: dict[str, Any] = field(default_factory=dict)
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
@@ -90,15 +84,13 @@ class Entry:
 
     def content(self) -> dict[str, Any]:
         """Everything but times and session: the part that does not depend on workers or interruptions."""
-        record = self.to_record()
-        return {k: v for k, v in record.items() if k not in ("seconds", "finished", "session")}
+        return {k: v for k, v in self.to_record().items() if k not in ("seconds", "finished", "session")}
 
     def to_record(self) -> dict[str, Any]:
         """Convert to types of JSON."""
         return {
             **{name: getattr(self, name) for name in ("method", "split", "spec", "status", "reason")},
-            "predictions": to_json(self.predictions),
-            "proba": to_json(self.proba),
+            **{name: to_json(getattr(self, name)) for name in ("predictions", "proba")},
             "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),
@@ -140,7 +132,7 @@ def to_json(value: Any) -> Any:
     return value if is_plain else repr(value)
 
 
-def as_indices(values: Any, n: int, what: str) -> NDArray[np.intp]:
+def as_indices(values: Any, n: int, what: str) -> Indices:
     """Convert stored indices of objects; raise where one is not between 0 and n - 1."""
     found = np.array(values, dtype=np.intp)
     if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):

@@ -17,8 +17,6 @@ from similis._utils.threads import thread_pools
 from similis.study._methods import Method
 from similis.study._progress import clock
 
-__all__ = ["Estimate", "base_name", "expect_seconds", "machine_seconds", "put_on_landmarks"]
-
 LONG = 600.0  # seconds from which a study is called long
 _FOLDS, _CLASSES = 10, 5  # of the parameter search and of the labels to which the stored times refer
 _MOST_MEASURED = 2000  # landmarks where every split measures its objects
@@ -31,11 +29,9 @@ class Estimate:
 
     Attributes
     ----------
-    seconds : float
-        Time of all methods on all splits, divided by the processes. A race stops most methods early and takes about
-        half of it; a time budget limits it.
-    per_split : dict of str to float
-        Time of one split by method, in one process.
+    seconds, per_split : float, dict of str to float
+        Time of all methods on all splits, divided by the processes, of which a race takes about half; time of one split
+        by method, in one process.
     n_splits, n_train, n_jobs : int
         Numbers of splits, of training objects in a split, and of processes.
     unknown : tuple of str
@@ -66,10 +62,7 @@ class Estimate:
 def expect_seconds(
     methods: list[Method], n_train: int, n_classes: int | None, folds: int, speed: float | None = None
 ) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
-
-    The `speed` of this machine is measured by default; a method that was never measured takes the median of all.
-    """
+    """Expected seconds of one split by method on this machine, and the methods that take the median of all."""
     # For n thousand training objects or landmarks and five classes a method takes p(n) = a + b n + c n^2 + d n^3
     # seconds with coefficients that are not negative, and for g times as many classes g^e p(n / g^f) with
     # f = min(e / 2, 1): e is about 2 for methods that fit every pair of classes, with 2 n / G objects of G classes

@@ -24,8 +24,6 @@ from similis.study._methods import Method
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 
-__all__ = ["Context", "Task", "evaluate", "is_environment_failure"]
-
 _MAX_LENGTH = 300  # characters of a reason or note
 
 

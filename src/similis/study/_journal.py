@@ -23,8 +23,6 @@ from similis.exceptions import ProximityError
 from similis.study._entry import Entry
 from similis.study._methods import MethodIdentity
 
-__all__ = ["Journal", "JournalWarning"]
-
 _MAGIC = "similis-journal"
 _CLAIMS = 2**41  # claims lock bytes from here on
 _IDENTITY = {  # parts of the header that must agree, and how an error message calls another one
@@ -63,7 +61,7 @@ class Journal:
 
     @property
     def entries(self) -> dict[tuple[str, int, str], Entry]:
-        """Finished entries of the study."""
+        """Finished entries of the study, by :attr:`Entry.journal_key`."""
         return self._entries.get(self.study or next(iter(self._headers), ""), {})
 
     @property
@@ -85,26 +83,23 @@ class Journal:
     ) -> None:
         """Open the journal for a study: find or write its header, read the finished entries, add the session."""
         header = json.loads(json.dumps(header))  # with the types that reading gives
+        where, known = short_path(self.path), header
         with self._lines.lock():
             self.refresh()
-            if not self._headers:
-                if not self._lines.is_unused():
-                    raise ProximityError(
-                        f"{short_path(self.path)} is not a study's journal, or its first line is damaged. "
-                        "Choose another file."
-                    )
-                self._lines.append([{_MAGIC: 1, **header}])
-                sync_directory(self.path.parent)
-                known = header
-            else:
+            if self._headers:
                 same = self._headers.get(study_fingerprint(header))
                 candidates = [same] if same is not None else list(self._headers.values())
                 others = [_difference(candidate, header) for candidate in candidates]
                 if None not in others:
-                    raise ProximityError(
-                        f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
-                    )
+                    raise ProximityError(f"{where} belongs to {others[0]}. Use another journal, or remove this one.")
                 known = candidates[others.index(None)]
+            elif self._lines.is_unused():
+                self._lines.append([{_MAGIC: 1, **header}])
+                sync_directory(self.path.parent)
+            else:
+                raise ProximityError(
+                    f"{where} is not a study's journal, or its first line is damaged. Choose another file."
+                )
             self.join(known)
             self._lines.append([{"begin": session, "study": self.study}])
         self.refresh()
@@ -153,10 +148,6 @@ class Journal:
         known = entries.get(entry.journal_key)
         if known is None or not known.ok:  # the first success counts; a failure is replaced
             entries[entry.journal_key] = entry
-
-    def find(self, method: str, split: int, spec: str) -> Entry | None:
-        """Return the finished entry, or None."""
-        return self.entries.get((method, split, spec))
 
     def append(self, entry: Entry) -> None:
         """Write an entry and sync it to disk."""
@@ -239,10 +230,11 @@ class Journal:
             messages.append(f"{where} has {self._n_damaged} damaged line(s); their entries are computed again.")
         if len(self._headers) > 1:
             messages.append(f"{where} holds {len(self._headers)} studies; only the entries of this one are used.")
-        if known.get("versions") != header.get("versions"):
+        before, now = known.get("versions"), header.get("versions")
+        if before != now:
             messages.append(
-                f"{where} was started with other versions ({_brief(known.get('versions'))}; now "
-                f"{_brief(header.get('versions'))}). Its finished entries are used unchanged."
+                f"{where} was started with other versions ({_brief(before)}; now {_brief(now)}). Its finished entries "
+                "are used unchanged."
             )
         parts = _unverified(known, header)
         parts += [f"{part} of {name}" for name, method in methods.items() for part in method.unverified]
@@ -284,7 +276,7 @@ def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
 
 
 def _other_bytecode(there: dict[str, Any], here: dict[str, Any]) -> bool:
-    """Tell whether fingerprints cannot be compared, since functions were compiled by another version of Python."""
+    """Tell whether functions were compiled by another version of Python, so that fingerprints cannot be compared."""
     return bool(there.get("code")) and there.get("python") != here.get("python")
 
 

@@ -6,14 +6,12 @@ from secrets import token_hex
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.cache import CACHE
 from similis.exceptions import ProximityError
-
-__all__ = ["MeasureStep", "MeasuredObjects", "learns"]
 
 Learns = Literal["nothing", "objects", "labels"]
 
@@ -52,15 +50,15 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         self.source = source
         self.symmetrize = symmetrize
 
-    def fit(self, X: NDArray[np.intp], y: Any = None) -> MeasureStep:
+    def fit(self, X: Indices, y: Any = None) -> MeasureStep:
         """Measure the training part."""
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: NDArray[np.intp], y: Any = None, **params: Any) -> NDArray[Any]:
+    def fit_transform(self, X: Indices, y: Any = None, **params: Any) -> Array:
         """Measure the training part and return its square block."""
         self.key_ = self.source.token, self.symmetrize, _bytes(X), _bytes(y)
-        found: tuple[Any, NDArray[Any]] | None = CACHE.get(self.key_)
+        found: tuple[Any, Array] | None = CACHE.get(self.key_)
         if found is None:
             from similis.measures import Pairwise
 
@@ -70,10 +68,10 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         self.pairwise_ = found[0]
         return found[1]
 
-    def transform(self, X: NDArray[np.intp]) -> NDArray[Any]:
+    def transform(self, X: Indices) -> Array:
         """Measure other objects against it."""
         key = (*self.key_, _bytes(X))
-        block: NDArray[Any] | None = CACHE.get(key)
+        block: Array | None = CACHE.get(key)
         if block is None:
             block = self.pairwise_.transform(_safe_indexing(self.source.objects, np.asarray(X)))
             CACHE.put(key, block, block.nbytes)

@@ -19,23 +19,6 @@ from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
-__all__ = [
-    "AtMost",
-    "Factory",
-    "Method",
-    "Task",
-    "MethodIdentity",
-    "canonical_name",
-    "chain",
-    "describe",
-    "expand_methods",
-    "find_method",
-    "find_methods",
-    "lazy",
-    "list_methods",
-]
-
-
 Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 Task = Literal["classification", "regression"]
 
@@ -64,43 +47,35 @@ class Method:
     Parameters
     ----------
     name : str
-        Short name, as the published tables have it; unique in a study. Parameters of a method of the table are set in
-        its name: ``"local-sda(neighborhood=per-class)"``, ``"svm-kernel(clip, C=1|10|100)"``.
+        Unique in a study; parameters of a method of the table are set in it: ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
         Called without arguments, returns an unfitted classifier or regressor, or a pipeline that ends in one. The study
-        sets every `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or
-        that of the last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you
-        set it.
+        sets every `random_state` that is None, and `kind` of the last step, unless a transformer that is not of similis
+        stands before it.
     grid : mapping of str to sequence, default={}
-        Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
-        sequence to the number of training objects.
+        Values to choose from inside each training part, by parameter; ``AtMost`` cuts them to its size.
     reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"
-        Input of the method; the study converts inside the split where the matrix is of the other kind. A method that
-        reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
-    symmetric : bool, default=False
-        Whether an asymmetric matrix is symmetrized first.
-    rescale : bool, default=False
-        Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
-        the unit of the proximities, so that its grid fits any unit.
-    family, paper, summary : str
-        Group in reports; reference, as ``key place``; one-line description.
-    needs : str
-        Requirements on the matrix beyond `reads`, in words; empty for none.
+        Input of the method, converted inside the split where the matrix is of the other kind; "objects" are those given
+        with `measure`, or by ``Study.run(..., objects=X)``.
+    symmetric, rescale : bool, default=False
+        Whether an asymmetric matrix is symmetrized first; whether the matrix is divided by its range
+        (:class:`~similis.Rescale`), for a method with parameters in the unit of the proximities.
+    family, paper, summary, needs : str
+        Group in reports; reference, as ``key place``; one-line description; requirements on the matrix beyond `reads`.
     baseline : bool, default=False
         A baseline for comparison, never recommended.
     quick, on_request : bool, default=False
-        Whether ``methods="quick"`` includes it; whether ``"all"`` leaves it out: a slow method, or a variant that is
-        seldom the better one. Name it to run it.
+        Whether ``methods="quick"`` includes it; whether ``"all"`` leaves it out.
     matrix : str, default=""
-        In a study of several matrices, the one that the method reads, by name, or "mean" for their normalized mean;
-        ``"knn[mean]"`` as a name sets it. Empty: every one in turn, or all together for a method that reads stacks.
+        Of several matrices, the one that the method reads, by name, or "mean" for their normalized mean, as in
+        ``"knn[mean]"``. Empty: every one in turn, or all together for a method that reads stacks.
     cv : splitter, optional
         A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
     details : callable, optional
         Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
-        numbers it returns, by name, are kept as ``Entry.details``, say the number of support vectors.
+        numbers it returns, by name, are kept as ``Entry.details``.
     landmarks : int, optional
-        Fit on so many of the training objects, see :class:`~similis.distributed.OnLandmarks`. A method name sets it as
+        Fit on so many training objects, see :class:`~similis.distributed.OnLandmarks`; also set by a name:
         ``"svm-kernel(clip, landmarks=1000)"``.
     task : {"classification", "regression"}, default="classification"
         What the method predicts.
@@ -163,7 +138,7 @@ class Method:
         return self.identify(n).spec
 
     def identify(self, n: int) -> MethodIdentity:
-        """Return the fingerprint, that of version 1.0, and the names of parts that cannot be verified."""
+        """Fingerprint of the pipeline, its parameters and the grid for `n` objects, now and in version 1.0."""
         try:
             made: Any = self.make()
         except Exception as error:  # becomes a row with this reason when it is evaluated
@@ -171,12 +146,9 @@ class Method:
         grid = self.grid_for(n)
         name = made.__name__ if isinstance(made, type) else describe(made)
         text = f"{name}|{describe(grid)}|{self.reads}|{self.symmetric}"
-        if self.cv is not None:
-            text += f"|{describe(self.cv)}"
-        if self.rescale:
-            text += "|rescale"
-        if self.landmarks is not None:
-            text += f"|{self.landmarks} landmarks"
+        text += "" if self.cv is None else f"|{describe(self.cv)}"
+        text += "|rescale" if self.rescale else ""
+        text += "" if self.landmarks is None else f"|{self.landmarks} landmarks"
         exact = fingerprint([made, grid, self.cv, self.details])
         before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         if exact.is_described:
@@ -187,11 +159,11 @@ class Method:
 
 
 class MethodIdentity(NamedTuple):
-    """Fingerprint of a method, the fingerprint that version 1.0 gave it, and parts that cannot be verified."""
+    """Fingerprint of a method."""
 
     spec: str
-    before: str
-    unverified: tuple[str, ...]
+    before: str  # the fingerprint that version 1.0 gave it
+    unverified: tuple[str, ...]  # names of parts that cannot be verified
 
 
 @dataclass(frozen=True)
@@ -225,9 +197,7 @@ def _construct_chain(*parts: Factory) -> Any:
 
 
 def list_methods(task: Task | None = "classification") -> list[Method]:
-    """Return the methods of the table, including those that run on request only, then those of installed packages.
-
-    Installed packages name theirs by entry points of the group ``similis.methods``.
+    """Methods of the table, then those of installed packages (entry points of the group ``similis.methods``).
 
     Parameters
     ----------
@@ -282,10 +252,10 @@ def find_methods(methods: str | Method | Sequence[str | Method], task: Task | No
     groups = [item for item in given if item in ("all", "quick")]
     given = [item for item in given if item not in groups]
     found = [item if isinstance(item, Method) else parse_method(item, by_name, ALIASES) for item in given]
-    other = [m.name for m, item in zip(found, given) if isinstance(item, str) and m.task != (task or m.task)]
-    if other:
-        known = ", ".join(m.name for m in table if m.task == task and not m.baseline)
-        raise ValueError(f"{other[0]!r} is not a method of {task}. Use one of {known}.")
+    for method, item in zip(found, given):
+        if isinstance(item, str) and method.task != (task or method.task):
+            known = ", ".join(m.name for m in table if m.task == task and not m.baseline)
+            raise ValueError(f"{method.name!r} is not a method of {task}. Use one of {known}.")
     names = [m.name for m in found]
     if groups:
         usual = [m for m in table if m.task == (task or "classification")]
@@ -304,8 +274,7 @@ def find_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        Name of the table, with parameters in parentheses: ``"base(option, key=value, key=value|value)"``. Several
-        values are a grid, from which the study chooses. An error names the nearest valid names or values.
+        Name of the table, with parameters in parentheses: ``"base(option, key=value, key=value|value)"``.
 
     Examples
     --------
@@ -318,9 +287,9 @@ def find_method(name: str) -> Method:
 
 
 def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
-    """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, and on their mean.
+    """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, on their mean, and on a stack.
 
-    A method that reads stacks runs on all matrices together too, and if it runs on request, only so.
+    A method that reads stacks and runs on request runs on all matrices together only.
     """
     found = []
     for method in methods:

@@ -8,29 +8,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from similis._utils.arrays import Floats, Indices
 from similis.exceptions import ProximityError
 
-Codes = NDArray[np.intp]
-Proba = NDArray[np.float64]
-Values = NDArray[np.float64]
 
-
-def smooth(proba: Proba, smoothing: float | None = None) -> Proba:
+def smooth(proba: Floats, smoothing: float | None = None) -> Floats:
     """Probabilities with additive smoothing, which removes zeros: 1e-4 for up to 20 classes, 1e-6 for more."""
     # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e); footnote 7 sets e by the number of classes
     raised = proba + ((1e-4 if proba.shape[1] <= 20 else 1e-6) if smoothing is None else smoothing)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def error(truth: Codes, predicted: Codes) -> float:
+def error(truth: Indices, predicted: Indices) -> float:
     """Fraction of misclassified objects."""
     return float(np.mean(truth != predicted))
 
 
-def balanced_error(truth: Codes, predicted: Codes) -> float:
+def balanced_error(truth: Indices, predicted: Indices) -> float:
     """Mean error per class, over the classes present."""
     size = np.bincount(truth)
     wrong = np.bincount(truth, weights=truth != predicted)
@@ -38,12 +35,12 @@ def balanced_error(truth: Codes, predicted: Codes) -> float:
     return float(np.mean(wrong[present] / size[present]))
 
 
-def mean_cost(truth: Codes, predicted: Codes, costs: NDArray[np.float64]) -> float:
+def mean_cost(truth: Indices, predicted: Indices, costs: Floats) -> float:
     """Mean cost of the predictions; ``costs[f, g]`` is the cost of predicting f when g is true."""
     return float(np.mean(costs[predicted, truth]))
 
 
-def log_loss(truth: Codes, proba: Proba, smoothing: float | None = None) -> float:
+def log_loss(truth: Indices, proba: Floats, smoothing: float | None = None) -> float:
     """Empirical cross entropy in nats, after :func:`smooth`."""
     own = smooth(proba, smoothing)[np.arange(len(truth)), truth]
     # [chen2010] sec. 4.6.1 -> zeta = -1/n sum_i log P(y_i | x_i)
@@ -51,33 +48,33 @@ def log_loss(truth: Codes, proba: Proba, smoothing: float | None = None) -> floa
         return float(-np.mean(np.log(own)))
 
 
-def perplexity(truth: Codes, proba: Proba, smoothing: float | None = None) -> float:
+def perplexity(truth: Indices, proba: Floats, smoothing: float | None = None) -> float:
     """Perplexity: number of equally likely classes with the same cross entropy; 1 is certainty."""
     # [chen2010] sec. 4.6.1 -> 2^zeta with zeta in bits
     return float(np.exp(log_loss(truth, proba, smoothing)))
 
 
-def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float | None = None) -> float:
+def normalized_cross_entropy(truth: Indices, proba: Floats, priors: Floats, smoothing: float | None = None) -> float:
     """Relative reduction, at most 1, of the cross entropy of `priors`, the class frequencies of training parts."""
     # [chen2010] sec. 4.6.1 -> (zeta_0 - zeta) / zeta_0
     baseline = log_loss(truth, priors, smoothing)
     return (baseline - log_loss(truth, proba, smoothing)) / baseline if baseline > 0 else float("nan")
 
 
-def brier_score(truth: Codes, proba: Proba) -> float:
+def brier_score(truth: Indices, proba: Floats) -> float:
     """Brier score: mean squared distance of the probabilities from the true class; between 0 and 2."""
     hit = np.zeros_like(proba)
     hit[np.arange(len(truth)), truth] = 1.0
     return float(np.mean(((proba - hit) ** 2).sum(axis=1)))
 
 
-def calibration_error(truth: Codes, proba: Proba, n_bins: int = 10) -> float:
+def calibration_error(truth: Indices, proba: Floats, n_bins: int = 10) -> float:
     """Expected calibration error: mean difference of confidence and accuracy, over bins of equal width."""
     _, confidence, right = bin_by_confidence(truth, proba, n_bins)
     return float(np.abs(confidence - right).sum() / len(truth))
 
 
-def bin_by_confidence(truth: Codes, proba: Proba, n_bins: int = 10) -> Values:
+def bin_by_confidence(truth: Indices, proba: Floats, n_bins: int = 10) -> Floats:
     """Number of objects, sum of their confidence, and number of correct predictions, by bins of equal width."""
     confidence, right = proba.max(axis=1), proba.argmax(axis=1) == truth
     bins = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
@@ -89,9 +86,9 @@ class Metric:
     """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression."""
 
     label: str  # heading of a column
-    of_labels: Callable[[Codes, Codes], float] | None = None
-    of_proba: Callable[[Codes, Proba], float] | None = None
-    of_values: Callable[[Values, Values], float] | None = None
+    of_labels: Callable[[Indices, Indices], float] | None = None
+    of_proba: Callable[[Indices, Floats], float] | None = None
+    of_values: Callable[[Floats, Floats], float] | None = None
     pooled: bool = False  # computed once from the test objects of all splits: few objects in many bins are noise
     sign: int = 1  # -1 where larger is better
 
@@ -101,7 +98,7 @@ QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _PINBALL = {f"pinball({level})": level for level in QUANTILES}
 
 
-def value_losses(metric: str, truth: Values, predicted: Values | float) -> Values:
+def value_losses(metric: str, truth: Floats, predicted: Floats | float) -> Floats:
     """Loss of each predicted value: squared error for "rmse" and "r2", else absolute error or pinball loss."""
     error = np.asarray(truth - predicted, dtype=np.float64)
     if metric in ("rmse", "r2"):
@@ -110,17 +107,17 @@ def value_losses(metric: str, truth: Values, predicted: Values | float) -> Value
     return np.abs(error) if level is None else np.maximum(level * error, (level - 1) * error)
 
 
-def relative_losses(metric: str, truth: Values, predicted: Values, target: Values) -> Values:
+def relative_losses(metric: str, truth: Floats, predicted: Floats, target: Floats) -> Floats:
     """Losses over that of the best constant prediction of `target`: a difference of 0.01 is one point of R2."""
     constant = float(target.mean() if metric in ("rmse", "r2") else np.quantile(target, _PINBALL.get(metric, 0.5)))
     return value_losses(metric, truth, predicted) / float(value_losses(metric, target, constant).mean())
 
 
-def _mean_loss(metric: str) -> Callable[[Values, Values], float]:
+def _mean_loss(metric: str) -> Callable[[Floats, Floats], float]:
     return lambda truth, predicted: float(value_losses(metric, truth, predicted).mean())
 
 
-def _r2(truth: Values, predicted: Values) -> float:
+def _r2(truth: Floats, predicted: Floats) -> float:
     spread = float(((truth - truth.mean()) ** 2).mean())
     return 1 - _mean_loss("r2")(truth, predicted) / spread if spread > 0 else math.nan
 
@@ -140,11 +137,8 @@ METRICS: dict[str, Metric] = {
     "rmse": Metric("root mean squared error", of_values=lambda t, p: math.sqrt(_mean_loss("rmse")(t, p)), pooled=True),
     "mae": Metric("mean absolute error", of_values=_mean_loss("mae"), pooled=True),
     "r2": Metric("R2", of_values=_r2, pooled=True, sign=-1),
-    **{
-        name: Metric(f"pinball loss at {level}", of_values=_mean_loss(name), pooled=True)
-        for name, level in _PINBALL.items()
-    },
 }
+METRICS |= {k: Metric(f"pinball loss at {q}", of_values=_mean_loss(k), pooled=True) for k, q in _PINBALL.items()}
 OF_VALUES = tuple(name for name, metric in METRICS.items() if metric.of_values is not None)  # of a regression
 
 
@@ -153,11 +147,7 @@ _DIGITS = 12  # errors are rounded before they are compared, so that equal ones 
 
 
 def signed_rank(differences: ArrayLike) -> float:
-    """One-sided Wilcoxon signed-rank test of paired differences.
-
-    The result is the probability of a sum of positive ranks at least as large as the observed one, if both signs of
-    each difference are equally likely; 1.0 if all differences are zero. The distribution is exact, also with ties;
-    beyond 400 differences the normal approximation is used.
+    """P-value of the one-sided Wilcoxon signed-rank test of paired differences; exact for up to 400, also with ties.
 
     Parameters
     ----------
@@ -187,7 +177,7 @@ def signed_rank(differences: ArrayLike) -> float:
     return float(min(1.0, chance[observed:].sum()))
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def holm(p_values: ArrayLike) -> Floats:
     """Adjust p-values for their number by Holm's step-down rule; values below 0.05 are significant at 5 %.
 
     Parameters
@@ -209,7 +199,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def _vector(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def _vector(values: ArrayLike, name: str) -> Floats:
     try:
         given = np.asarray(values)
         given = np.empty(()) if given.dtype.kind == "c" else given.astype(np.float64)
@@ -229,12 +219,9 @@ class Verdict:
     method : str
         Name of the method.
     p_value, p_holm : float
-        One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
-        number of methods compared.
-    bold : bool
-        The papers' bold face: lowest mean error, or not significantly worse at 5 % (uncorrected).
-    worse : bool
-        Significantly worse at 5 % after the correction.
+        Signed-rank p-value of "not worse than the best", 1.0 for the best; the same, corrected for the number of tests.
+    bold, worse : bool
+        The papers' bold face: best, or not worse at 5 % (uncorrected); worse at 5 % after the correction.
     """
 
     method: str
@@ -245,7 +232,7 @@ class Verdict:
 
 
 def compare_to_best(
-    errors: Mapping[str, NDArray[np.float64]], level: float = 0.05, *, best: str | None = None
+    errors: Mapping[str, Floats], level: float = 0.05, *, best: str | None = None
 ) -> dict[str, Verdict]:
     """Test every method against the best, by default that with the lowest mean error; NaN is a missing split."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
@@ -263,12 +250,10 @@ def compare_to_best(
     return {name: found[name] for name in errors}
 
 
-def error_interval(
-    errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
-) -> tuple[float, float]:
+def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: float = 0.95) -> tuple[float, float]:
     """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
 
-    `test_share` is the mean size of a test part over that of its training part, `n_objects` the number of test objects.
+    `test_share` is the mean size of a test part over that of its training part.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -286,7 +271,7 @@ def error_interval(
     return max(0.0, low), min(1.0, high)
 
 
-def ratio_variance(total: Values, count: Values, ratio: float) -> float:
+def ratio_variance(total: Floats, count: Floats, ratio: float) -> float:
     """Variance of sum(total) / sum(count) over N independent units, objects or groups, by linearization.
 
     Methods are fitted on training parts that share most of their objects, which adds a variance that the units do not
@@ -297,7 +282,7 @@ def ratio_variance(total: Values, count: Values, ratio: float) -> float:
     return float((1 + 2 * ratio) * deviations / tests**2 * N / (N - 1))
 
 
-def value_interval(total: Values, count: Values, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
+def value_interval(total: Floats, count: Floats, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
     """Interval for the expected root mean squared error; its square is a ratio as in :func:`ratio_variance`."""
     T, c = total[count > 0], count[count > 0]
     mean, N = float(T.sum() / c.sum()), len(T)
@@ -315,22 +300,18 @@ class Ranks:
     ----------
     methods, datasets : tuple of str
         Methods by increasing mean rank, and names of the data sets.
-    ranks : ndarray of shape (n_datasets, n_methods)
-        Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
-    mean : ndarray of shape (n_methods,)
-        Mean ranks.
-    p_value : float
-        Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
-    critical_difference : float
-        Nemenyi's critical difference: average ranks farther apart differ significantly.
+    ranks, mean : ndarray of shape (n_datasets, n_methods), ndarray of shape (n_methods,)
+        Rank of each method on each data set, 1 the best, ties sharing the mean of their ranks; mean ranks.
+    p_value, critical_difference : float
+        Friedman's test, corrected for ties, in Iman and Davenport's F form; Nemenyi's critical difference of the means.
     groups : tuple of tuple of str
         Largest sets of methods whose average ranks lie within one critical difference.
     """
 
     methods: tuple[str, ...]
     datasets: tuple[str, ...]
-    ranks: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    ranks: Floats
+    mean: Floats
     p_value: float
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
@@ -392,7 +373,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     return Ranks(names, tuple(scores), ranks, mean, _friedman(ranks), difference, tuple(groups))
 
 
-def _friedman(ranks: NDArray[np.float64]) -> float:
+def _friedman(ranks: Floats) -> float:
     """Iman and Davenport's F form of Friedman's test, with ties."""
     N, k = ranks.shape
     within = float(((ranks - (k + 1) / 2) ** 2).sum()) / (N * (k - 1))

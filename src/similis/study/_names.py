@@ -1,7 +1,6 @@
 """Method names with parameters: ``base(option, key=value, key=value|value)``.
 
-``svm-kernel(clip, C=1|10|100)`` is the method ``svm-kernel(clip)`` of the table with another grid. A name in canonical
-spelling keeps the order of its parameters; random numbers are seeded by it.
+A name in canonical spelling keeps the order of its parameters; random numbers are seeded by it.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import inspect
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -22,10 +22,7 @@ import similis
 from similis.base import describe_constraints, satisfies_constraints, string_options
 from similis.study._methods import AtMost, Factory, Method
 
-__all__ = ["Parameter", "list_parameters", "parse_method"]
-
-# The study sets it: the kind of the matrix, or that of the last conversion.
-_SET_BY_STUDY = ("kind",)
+_SET_BY_STUDY = ("kind",)  # of the matrix, or of the last conversion
 _LARGEST_INTEGER = 1e6  # of floats that are written as integers
 
 
@@ -37,10 +34,8 @@ class Parameter:
     ----------
     name, key : str
         Shortest unambiguous name, as written in method names; name for ``set_params``.
-    values : tuple
-        Grid, or the one value that the method has.
-    allowed : str
-        Allowed values in words; empty if they are not declared.
+    values, allowed : tuple, str
+        Grid, or the one value that the method has; allowed values in words, empty if they are not declared.
     owner : estimator
         Estimator that has the parameter.
     """
@@ -106,10 +101,7 @@ def list_parameters(method: Method) -> list[Parameter]:
 
 
 def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, str]) -> Method:
-    """Find the method of a name, ``base(option, key=value, ...)``, with its parameters set.
-
-    ``[name]`` behind it names one of several matrices, or their mean.
-    """
+    """Find the method of a name with its parameters set; ``[name]`` behind it names a matrix, or the mean of all."""
     text = text.strip()
     text = aliases.get(text, text)
     if (bracketed := re.fullmatch(r"(.+)\[([^\[\]]+)\]", text)) is not None:
@@ -185,9 +177,8 @@ def _parse_call(text: str) -> tuple[str, list[tuple[str, str | None]]]:
     for part in _split(rest[:-1], ","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not part or (equals and not (key and value)):
-            raise ValueError(
-                f"The method name {text[:80]!r} must have the form base(option, key=value, ...). Got {part[:40]!r}."
-            )
+            words = f"The method name {text[:80]!r} must have the form base(option, key=value, ...)."
+            raise ValueError(f"{words} Got {part[:40]!r}.")
         parts.append((key, value if equals else None))
     return base.strip(), sorted(parts, key=lambda part: part[1] is not None)
 
@@ -225,9 +216,8 @@ def _parse_value(method: Method, parameter: Parameter, text: str) -> Any:
             return value
     near = get_close_matches(text.lower(), options, n=2, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise ValueError(
-        f"{method.name!r}: {parameter.name} must be one of these: {parameter.allowed}. Got {text[:60]!r}.{hint}"
-    )
+    words = f"{method.name!r}: {parameter.name} must be one of these: {parameter.allowed}."
+    raise ValueError(f"{words} Got {text[:60]!r}.{hint}")
 
 
 def _candidates(text: str, options: list[str]) -> Iterator[Any]:
@@ -236,20 +226,16 @@ def _candidates(text: str, options: list[str]) -> Iterator[Any]:
     constants = {"none": None, "true": True, "false": False}
     if text.lower() in constants:
         yield constants[text.lower()]
-    try:
+    with suppress(ValueError):
         number = float(text)
         if number.is_integer() and abs(number) < _LARGEST_INTEGER:
             yield int(number)
         yield number
-    except ValueError:
-        pass
-    if text[:1] in "([{'\"":
-        try:
-            yield literal_eval(text)
-        except (ValueError, SyntaxError):
-            pass
-    else:
+    if text[:1] not in "([{'\"":
         yield text
+        return
+    with suppress(ValueError, SyntaxError):
+        yield literal_eval(text)
 
 
 def _format(value: Any) -> str:
@@ -269,10 +255,8 @@ def _unknown_method(text: str, base: str, known: list[str]) -> str:
         base if "=" in text else text, known, n=2, cutoff=0.5
     )
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
-    return (
-        f"There is no method {text[:60]!r} in the table. {hint} `similis study --list` and "
-        "similis.study.list_methods() show all."
-    )
+    all_of_them = "`similis study --list` and similis.study.list_methods() show all."
+    return f"There is no method {text[:60]!r} in the table. {hint} {all_of_them}"
 
 
 def _unknown_parameter(method: Method, given: str, text: str | None, parameters: dict[str, Parameter]) -> str:

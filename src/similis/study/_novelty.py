@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats, Indices
 from similis._utils.disk import is_stored
 from similis._utils.threads import row_blocks
 from similis.base import Kind, SparseRows, as_collection, take_objects
@@ -24,7 +24,7 @@ _MAX_ENTRIES = 2e7  # in their rows
 
 
 def novelty_record(
-    X: Any, whole: Any, small: Any, *, kind: Kind, needed: NDArray[np.intp] | None = None
+    X: Any, whole: Any, small: Any, *, kind: Kind, needed: Indices | None = None
 ) -> dict[str, Any] | None:
     """Score a sample of the training objects by the proximities that a row of a new object has.
 
@@ -49,7 +49,7 @@ def novelty_record(
     return {"n_neighbors": _NEIGHBORS, "scores": np.sort(scores[np.isfinite(scores)]).tolist()}
 
 
-def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) -> NDArray[np.float64]:
+def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) -> Floats:
     """P-value of new objects: the share of training objects with an equal or lower score; NaN without proximities."""
     step = measure_step(model)
     scores = _scores(X if step is None else step.transform(X), kind)
@@ -57,7 +57,7 @@ def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) 
     return np.where(np.isnan(scores), np.nan, (1 + below) / (len(record["scores"]) + 1))
 
 
-def _draw(n: int, size: int) -> NDArray[np.intp]:
+def _draw(n: int, size: int) -> Indices:
     size = min(n, size, max(int(_MAX_ENTRIES // n), 100))
     return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
@@ -73,12 +73,12 @@ def measure_step(model: Any) -> Pairwise | None:
     return step if isinstance(step, Pairwise) else None
 
 
-def _scores(rows: Any, kind: Kind, folds: Any = None) -> NDArray[np.float64]:
+def _scores(rows: Any, kind: Kind, folds: Any = None) -> Floats:
     """Means of :func:`nearest_means`, to seven digits as in the card."""
     return np.array([float(f"{mean:.7g}") for mean in nearest_means(rows, _NEIGHBORS, kind, folds)])
 
 
-def nearest_means(rows: Any, k: int, kind: str, folds: Any = None) -> NDArray[np.float64]:
+def nearest_means(rows: Any, k: int, kind: str, folds: Any = None) -> Floats:
     """Mean similarity, or minus mean dissimilarity, to the `k` nearest objects; NaN for a row without any."""
     if hasattr(rows, "tocsr"):
         rows = SparseRows(rows, missing=kind == "dissimilarity")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.arrays import Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices
 from similis.distributed import choose_landmarks
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
@@ -48,44 +48,34 @@ class Picture:
 
     def to_record(self) -> dict[str, Any]:
         """Convert to plain data for JSON."""
+        arrays = ("nearness", "looked_at", "eigenvalues", "points")
         return {
-            "objects": self.objects.tolist(),
+            "objects": to_json(self.objects),
             "levels": b64encode(zlib.compress(self.levels.tobytes(), 9)).decode(),
             "limits": [self.low, self.high],
-            "nearness": self.nearness.tolist(),
-            "looked_at": self.looked_at.tolist(),
-            "eigenvalues": to_json(self.eigenvalues),
-            "points": to_json(self.points),
+            **{name: to_json(getattr(self, name)) for name in arrays},
             "axes": [list(self.shares), list(self.signature)],
-            "facts": [list(fact) for fact in self.facts],
-            "advice": list(self.advice),
-            "suspects": [list(pair) for pair in self.suspects],
-            "n_suspects": self.n_suspects,
-            "note": self.note,
+            **{name: to_json(getattr(self, name)) for name in ("facts", "advice", "suspects", "n_suspects", "note")},
         }
 
     @classmethod
     def from_record(cls, record: dict[str, Any], n: int) -> Picture:
         """Restore from plain data about `n` objects; raise ValueError where it is inconsistent."""
-        objects = as_indices(record["objects"], n, "the picture of the matrix")
+        what = "the picture of the matrix"
+        objects, looked_at = (as_indices(record[name], n, what) for name in ("objects", "looked_at"))
         m = len(objects)
-        packed = zlib.decompressobj()
-        data = packed.decompress(b64decode(record["levels"], validate=True), m * m + 1)
+        data = zlib.decompressobj().decompress(b64decode(record["levels"], validate=True), m * m + 1)
         low, high = map(float, record["limits"])
-        looked_at = as_indices(record["looked_at"], n, "the picture of the matrix")
-        optional = {
-            key: None if record[key] is None else np.array(record[key], dtype=np.float64)
-            for key in ("eigenvalues", "points")
-        }
-        shapes = {"eigenvalues": (len(looked_at),), "points": (len(looked_at), 2)}
-        fits = all(v is None or (v.shape == shapes[k] and np.isfinite(v).all()) for k, v in optional.items())
-        nearness = as_indices(record["nearness"], m, "the picture of the matrix")
+        optional, fits = {}, low < high
+        for name, shape in (("eigenvalues", (len(looked_at),)), ("points", (len(looked_at), 2))):
+            found = optional[name] = None if record[name] is None else np.array(record[name], dtype=np.float64)
+            fits &= found is None or (found.shape == shape and bool(np.isfinite(found).all()))
+        nearness = as_indices(record["nearness"], m, what)
         shares, signature = record["axes"]
-        lengths = len(data), len(nearness), len(shares), len(signature)
-        if not fits or not low < high or lengths != (m * m, m, 2, 2):
-            raise ValueError("the picture of the matrix is inconsistent")
+        if not fits or (len(data), len(nearness), len(shares), len(signature)) != (m * m, m, 2, 2):
+            raise ValueError(f"{what} is inconsistent")
         suspects = [(int(i), int(j), float(v), float(e), float(s)) for i, j, v, e, s in record["suspects"]]
-        as_indices([k for pair in suspects for k in pair[:2]], n, "the picture of the matrix")
+        as_indices([k for pair in suspects for k in pair[:2]], n, what)
         return cls(
             objects=objects,
             levels=np.frombuffer(data, dtype=np.uint8).reshape(m, m),
@@ -144,7 +134,7 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     )
 
 
-def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
+def _matrix(problem: Problem, part: Indices) -> tuple[Array, str]:
     """Proximities of a sample of the objects, and a remark on them."""
     if problem.matrix is None:
         assert problem.objects is not None
@@ -152,12 +142,12 @@ def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
         note = "For these pictures the measure was fitted to the labels of all objects shown."
         return square, note if problem.objects.learns == "labels" else ""
     if problem.matrix.ndim == 3:
-        q = problem.matrix.shape[2]
-        return problem.matrix[..., 0][np.ix_(part, part)], f"The first of {q} matrices is shown."
+        note = f"The first of {problem.matrix.shape[2]} matrices is shown."
+        return problem.matrix[..., 0][np.ix_(part, part)], note
     return problem.matrix[np.ix_(part, part)], ""
 
 
-def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> Floats:
+def _spectrum(A: Array, situation: MatrixFacts) -> Floats:
     """Eigenvalues of the similarities, converted as for the methods of this study."""
     if situation.kind == "dissimilarity":
         try:
@@ -167,7 +157,7 @@ def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> Floats:
     return np.array(_rounded(SpectrumDisplay.from_proximity(A, plot=False).eigenvalues))
 
 
-def _fix_signs(points: NDArray[Any]) -> Floats:
+def _fix_signs(points: Array) -> Floats:
     """Flip axes so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
     X = np.asarray(points, dtype=np.float64)
     far = X[np.abs(np.round(X, 9)).argmax(axis=0), [0, 1]]

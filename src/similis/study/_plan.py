@@ -16,8 +16,6 @@ from similis.study._evaluate import Task
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Plan", "as_seconds", "checkpoints", "find_losers"]
-
 _STATISTIC = 1.28  # one-sided 10 % of one comparison: dropping a good method costs less than running a poor one
 _MARGIN = 0.01  # one point of error
 _FIRST = 5  # splits before the first decision

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import version_hint
 from similis.base import predict_responses
 from similis.exceptions import ProximityError
@@ -29,20 +29,15 @@ class Predictions:
         Names of the objects.
     labels : ndarray of shape (m,)
         Predicted classes; predicted values of a regression.
-    proba : ndarray of shape (m, G) or None
-        Class probabilities, if the model has them.
-    classes : ndarray of shape (G,)
-        Classes of the columns of `proba`; empty for a regression.
+    proba, classes : ndarray of shape (m, G) or None, ndarray of shape (G,)
+        Class probabilities, if the model has them, and the classes of their columns.
     scores : ndarray of shape (m,)
-        Low for objects unlike all training objects. The model's ``score_samples`` if it has one, else the highest
-        similarity (minus the lowest dissimilarity) to a training object in the rows, or among those that a model of
-        objects keeps.
+        Low for objects unlike all training objects: the model's ``score_samples`` if it has one, else the highest
+        similarity, or minus the lowest dissimilarity, to a training object that the model reads.
     p_values : ndarray of shape (m, G) or None
-        P-value of each class, if the model was calibrated; a class is in the prediction set of level 1 - alpha if its
-        p-value exceeds alpha.
+        P-value of each class, if the model was calibrated; a prediction set of level 1 - alpha has those above alpha.
     outlier_p : ndarray of shape (m,) or None
-        P-value of each object as an outlier, see :class:`~similis.ProximityOutlier`. None for several matrices and for
-        models of older versions.
+        P-value of each object as an outlier, see :class:`~similis.ProximityOutlier`; None for several matrices.
     intervals : ndarray of shape (m, 2) or None
         Lower and upper ends of the intervals of a calibrated regression, with `confidence`.
     because : list of list of (str, float) or None
@@ -50,13 +45,13 @@ class Predictions:
     """
 
     ids: tuple[str, ...] | None
-    labels: NDArray[Any]
-    proba: NDArray[np.float64] | None
-    classes: NDArray[Any]
-    scores: NDArray[np.float64]
-    p_values: NDArray[np.float64] | None = None
-    outlier_p: NDArray[np.float64] | None = None
-    intervals: NDArray[np.float64] | None = None
+    labels: Array
+    proba: Floats | None
+    classes: Array
+    scores: Floats
+    p_values: Floats | None = None
+    outlier_p: Floats | None = None
+    intervals: Floats | None = None
     because: list[list[tuple[str, float]]] | None = None
 
 
@@ -74,11 +69,9 @@ def predict_rows(
     trained : TrainedModel
         From :func:`train_model` or :func:`read_model`.
     rows : Proximity or Objects
-        Proximities of new objects to the training objects, one row each. If both the rows and the model have ids,
-        columns are matched by id, and those that the model does not need may be absent; else their number must be that
-        of the training objects or of the needed ones. For a model that measures: the objects; their features are
-        matched by name. For a model of several matrices: one block per matrix, in the order of
-        ``trained.card.matrices``; a model that reads one of them accepts that block alone.
+        Proximities of new objects to the training objects, one row each, with columns matched by id if they have ids,
+        else all or those that the model needs. For a model that measures: the objects, with features matched by name.
+        For a model of several matrices: one block per matrix that it reads, in the order of ``trained.card.matrices``.
     explain : int, default=0
         Number of training objects that explain each prediction, see :func:`similis.explain`.
     confidence : float, optional
@@ -90,18 +83,17 @@ def predict_rows(
         raise ProximityError(f"This model reads one matrix. Got rows of {len(blocks)}.")
     block = blocks[0]
     if isinstance(block, Proximity) != (card.reads == "proximities"):
-        wanted, given = "rows of proximities", "objects"
-        if card.reads != "proximities":
-            wanted, given = "objects, which it measures itself", "rows of proximities"
-        raise ProximityError(f"This model reads {wanted}. Got {given}.")
-    known: NDArray[Any] | None = None  # proximities to training objects
+        if isinstance(block, Proximity):
+            raise ProximityError("This model reads objects, which it measures itself. Got rows of proximities.")
+        raise ProximityError("This model reads rows of proximities. Got objects.")
+    known: Array | None  # proximities to training objects
     if card.matrices is not None:
         X, card = _stacked_rows(blocks, model, card)
         known = X
     elif isinstance(block, Proximity):
         X, known = _proximity_rows(block, card)
     else:
-        X = _object_rows(block, trained)
+        X, known = _object_rows(block, trained), None
     inner, own = getattr(model, "estimator_", model), getattr(model, "_own_columns", None)
     part = X if own is None else X[:, own]  # a compact model with prediction sets reads more columns
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
@@ -131,7 +123,7 @@ def predict_rows(
         raise ProximityError(f"The model cannot predict: {' '.join(str(error).split())[:100]}.{hint}") from error
 
 
-def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple[NDArray[Any], ModelCard]:
+def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple[Array, ModelCard]:
     """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
     assert card.matrices is not None
     names, kinds = list(card.matrices), list(card.matrices.values())
@@ -140,10 +132,8 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     if isinstance(one, int):  # the others are not read
         names, kinds, blocks = [names[one]], [kinds[one]], [blocks[one]] if len(blocks) == len(names) else blocks
     if len(blocks) != len(names):
-        raise ProximityError(
-            f"This model reads rows of the matrices {', '.join(names)[:100]}, in this order. Got {len(blocks)} of "
-            f"{len(names)}."
-        )
+        which, got = ", ".join(names)[:100], f"{len(blocks)} of {len(names)}"
+        raise ProximityError(f"This model reads rows of the matrices {which}, in this order. Got {got}.")
     values = []
     for name, kind, block in zip(names, kinds, blocks):
         try:
@@ -156,7 +146,7 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     return values[0] if isinstance(one, int) else np.stack(values, axis=2), card
 
 
-def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDArray[Any]]:
+def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[Array, Array]:
     """Values of the columns that the model needs, in its order, and of the columns of all training objects."""
     if rows.kind not in (None, card.kind):
         raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
@@ -178,10 +168,9 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
         if missing:
             place |= {name: len(columns) + j for j, name in enumerate(missing)}
             shape = rows.n, len(missing)
-            if sparse.issparse(values):
-                values = sparse.hstack([values, sparse.csr_array(shape)], "csr")
-            else:
-                values = np.hstack([values, np.full(shape, fill)])
+            is_sparse = sparse.issparse(values)
+            added = sparse.csr_array(shape) if is_sparse else np.full(shape, fill)
+            values = sparse.hstack([values, added], "csr") if is_sparse else np.hstack([values, added])
         return values[:, [place[name] for name in names]], rows.values[:, known]
     if rows.shape[1] == len(needed):
         return rows.values, rows.values
@@ -190,7 +179,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
     return rows.values[:, needed], rows.values
 
 
-def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
+def _object_rows(rows: Objects, trained: TrainedModel) -> Array:
     """Features of the model, in its order; one text per object if its measure compares texts."""
     card, objects = trained.card, first_step(trained.model).objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
@@ -210,9 +199,7 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     return values.astype(np.float64) if numbers and values.dtype == object else values
 
 
-def _because(
-    model: Any, card: ModelCard, X: Any, own: NDArray[np.intp] | None, k: int
-) -> list[list[tuple[str, float]]]:
+def _because(model: Any, card: ModelCard, X: Any, own: Indices | None, k: int) -> list[list[tuple[str, float]]]:
     """Names and contributions of the training objects that contribute most to each prediction."""
     step = measure_step(model)
     needed: list[Any] = list(card.needed or range(card.n)) if step is None else step._ids
@@ -235,7 +222,7 @@ def _check_types(rows: Objects, card: ModelCard) -> None:
             )
 
 
-def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | None) -> NDArray[np.float64]:
+def _scores(model: Any, card: ModelCard, X: Array, known: Array | None) -> Floats:
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
     combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")

@@ -11,10 +11,11 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
 from similis._utils.linalg import array_digest
@@ -28,8 +29,6 @@ from similis.study._measured import MeasuredObjects, MeasureStep, learns
 from similis.study._methods import Task, describe
 from similis.study._protocol import Split
 
-__all__ = ["Problem", "choose_task", "make_problem"]
-
 _MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
 
 MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
@@ -39,21 +38,18 @@ _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into m
 
 @dataclass(eq=False)
 class Problem:
-    """Data of a study.
-
-    In a regression `classes` are ranges of the `target`, for stratified splits and pictures.
-    """
+    """Data of a study; in a regression `classes` are ranges of the `target`, for stratified splits and pictures."""
 
     # Sparse only if a dense matrix would be large; None: measured inside each split, or every method reads the objects.
-    matrix: NDArray[Any] | SparseRows | None
+    matrix: Array | SparseRows | None
     objects: MeasuredObjects | None  # with a measure that learns
-    codes: NDArray[np.intp]
-    classes: NDArray[Any]
+    codes: Indices
+    classes: Array
     kind: Kind  # of several matrices, that of the first
     symmetric: bool
-    groups: NDArray[np.intp] | None = None
-    costs: NDArray[np.float64] | None = None  # costs[f, g]: of predicting f when g is true
-    priors: NDArray[np.float64] | None = None  # class probabilities of the objects to be predicted
+    groups: Indices | None = None
+    costs: Floats | None = None  # costs[f, g]: of predicting f when g is true
+    priors: Floats | None = None  # class probabilities of the objects to be predicted
     ids: tuple[str, ...] | None = None
     measure: Any = None
     data_fingerprint: str = ""  # of the matrix, or of the objects
@@ -61,17 +57,28 @@ class Problem:
     given_objects: Any = None  # for methods that read the objects themselves
     names: tuple[str, ...] = ()  # of several matrices
     kinds: tuple[Kind, ...] = ()
-    target: NDArray[np.float64] | None = None
+    target: Floats | None = None
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> Array:
         """Target of the methods: class codes, or the numbers of a regression."""
         return self.codes if self.target is None else self.target
+
+    @property
+    def task(self) -> Task:
+        """What the methods predict."""
+        return "classification" if self.target is None else "regression"
 
     @property
     def n(self) -> int:
         """Number of objects."""
         return len(self.codes)
+
+    def is_missing(self) -> bool:
+        """Tell whether entries of the matrix are missing."""
+        if isinstance(self.matrix, SparseRows):
+            return self.matrix.missing and not self.matrix.is_full
+        return self.matrix is not None and bool(np.isnan(self.matrix.min()))
 
     @property
     def fits_in_memory(self) -> bool:
@@ -91,7 +98,7 @@ class Problem:
             return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
-    def _block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+    def _block(self, rows: Indices, columns: Indices) -> Any:
         """Copy a block of the matrix: into memory, or to a scratch file if it is large and the matrix is on disk."""
         assert self.matrix is not None
         if isinstance(self.matrix, SparseRows):
@@ -170,34 +177,31 @@ def make_problem(
         y, classes = _ranges(target)
         if costs is not None or priors is not None:
             raise ProximityError("Costs and priors are for classes; leave them out of a regression.")
-    if measure is None:
-        if S is None and objects is not None:
-            classes_of, codes = check_labels(y, count_objects(objects), who="A study")
-            problem = Problem(None, None, codes, classes_of, kind or "similarity", True)  # type: ignore[arg-type]
-        else:
-            problem = _from_matrix(S, y, kind or "similarity")
-            if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
-                ids = S.index  # of a data frame; 0, 1, 2, ... are not names
-        if objects is not None:
-            if count_objects(objects) != problem.n:
-                raise ProximityError(
-                    f"objects must be as many as the rows of the matrix. Got {count_objects(objects)} for {problem.n}."
-                )
-            problem.given_objects = objects
-            problem.data_fingerprint += _digest_objects(objects, problem.n)
-    else:
+    if measure is not None:
         if objects is not None:
             raise ProximityError("Give the objects once: as S with measure, or as objects beside a matrix.")
+        name = type(measure).__name__
         if learns(measure) == "labels" and target is not None:  # also rejects anything but a measure
-            raise ProximityError(
-                f"{type(measure).__name__} learns from class labels, and a regression has numbers. Use another measure."
-            )
+            raise ProximityError(f"{name} learns from class labels, and a regression has numbers. Use another measure.")
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
             )
         problem = _from_objects(S, y, measure, n_jobs)
         problem.given_objects = S
+    elif S is None and objects is not None:
+        classes_of, codes = check_labels(y, count_objects(objects), who="A study")
+        problem = Problem(None, None, codes, classes_of, kind or "similarity", True)  # type: ignore[arg-type]
+    else:
+        problem = _from_matrix(S, y, kind or "similarity")
+        if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
+            ids = S.index  # of a data frame; 0, 1, 2, ... are not names
+    if objects is not None:
+        n = count_objects(objects)
+        if n != problem.n:
+            raise ProximityError(f"objects must be as many as the rows of the matrix. Got {n} for {problem.n}.")
+        problem.given_objects = objects
+        problem.data_fingerprint += _digest_objects(objects, n)
     if target is not None:
         problem.target, problem.classes = target, classes
     if groups is not None:
@@ -205,9 +209,8 @@ def make_problem(
         if problem.groups.shape != (problem.n,):
             raise ProximityError(f"groups must be one per object. Got {problem.groups.size} for {problem.n} objects.")
         if len(names) < 3:
-            raise ProximityError(
-                f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
-            )
+            words = "A study needs at least three groups: to test on, to choose by, to train on."
+            raise ProximityError(f"{words} Got {len(names)}.")
     problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
     if ids is not None:
         problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
@@ -217,10 +220,9 @@ def make_problem(
 
 
 def choose_task(y: Any) -> Task:
-    """Choose the task of a target.
+    """Choose "regression" for numbers with fractions or many different ones, else "classification".
 
-    That is "regression" for numbers with fractions, or more than 20 different ones that occur fewer than three times
-    on average, else "classification".
+    Many are more than 20 that occur fewer than three times on average.
 
     Parameters
     ----------
@@ -247,8 +249,8 @@ def choose_task(y: Any) -> Task:
     return "regression" if n_values > _MANY_VALUES and values.size < _SELDOM * n_values else "classification"
 
 
-def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Code of the range of each value, of at most five with about as many values, and the ranges in words."""
+def _ranges(target: Floats) -> tuple[Indices, Array]:
+    """Code of the range of each value, one of up to five of about the same size, and the ranges in words."""
     if target.min() == target.max():
         raise ProximityError(f"A study needs a target that varies. It is {target[0]:g} for every object.")
     edges = np.unique(np.quantile(target, [0.2, 0.4, 0.6, 0.8]))
@@ -260,14 +262,9 @@ def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]
 def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     first: Kind = kind if isinstance(kind, str) else kind[0]
     is_large = sparse.issparse(S) and 8 * S.shape[0] * S.shape[1] > _DENSE
-    A: Any = check_proximity(
-        S,
-        kind=first if isinstance(kind, str) else None,
-        allow_missing=True,
-        allow_stack=True,
-        accept_sparse=True,
-        keep_sparse=is_large,
-    )
+    one_kind = first if isinstance(kind, str) else None
+    accepted = {"allow_missing": True, "allow_stack": True, "accept_sparse": True}
+    A: Any = check_proximity(S, kind=one_kind, **accepted, keep_sparse=is_large)
     names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     if A.ndim == 3:
@@ -305,19 +302,12 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
         problem = _from_matrix(A, codes, measure.kind)
         problem.classes, problem.codes, problem.measure = classes, codes, measure
         return problem
-    return Problem(
-        None,
-        MeasuredObjects(objects, measure),
-        codes,
-        classes,
-        measure.kind,
-        bool(measure.symmetric),
-        measure=measure,
-        data_fingerprint=_digest_objects(objects, n),
-    )
+    source, digest = MeasuredObjects(objects, measure), _digest_objects(objects, n)
+    known = measure.kind, bool(measure.symmetric)
+    return Problem(None, source, codes, classes, *known, measure=measure, data_fingerprint=digest)
 
 
-def _digest(A: NDArray[Any] | SparseRows) -> str:
+def _digest(A: Array | SparseRows) -> str:
     if isinstance(A, SparseRows):
         return _digest(np.array([_digest(part) for part in (A.indptr, A.indices, A.data)]))
     return array_digest(A, 8).hex()
@@ -326,14 +316,12 @@ def _digest(A: NDArray[Any] | SparseRows) -> str:
 def _digest_objects(objects: Any, n: int) -> str:
     if isinstance(objects, np.ndarray) and objects.dtype.kind in "fiubc":
         return _digest(objects)
-    if isinstance(objects, (list, tuple)):
-        listed = objects
-    elif hasattr(objects, "to_numpy"):
+    if hasattr(objects, "to_numpy"):
         listed = objects.to_numpy(dtype=object).tolist()
     elif isinstance(objects, np.ndarray):
         listed = objects.tolist()
     else:
-        listed = [_safe_indexing(objects, i) for i in range(n)]
+        listed = objects if isinstance(objects, list | tuple) else [_safe_indexing(objects, i) for i in range(n)]
     if all(type(item) in (str, bytes, int, float, list, tuple, set, frozenset) for item in listed):
         return hashlib.blake2b(repr(listed).encode(), digest_size=8).hexdigest()
     return str(joblib.hash(objects))[:16]

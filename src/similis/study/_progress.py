@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from similis.study._evaluate import Task
     from similis.study._plan import Plan
 
-__all__ = ["Progress", "Watcher", "show_progress"]
-
 
 @dataclass(frozen=True)
 class Progress:

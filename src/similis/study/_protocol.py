@@ -11,16 +11,14 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import LeaveOneOut
 
+from similis._utils.arrays import Indices, Mask
 from similis.distributed import choose_landmarks
-
-__all__ = ["DealtFolds", "Protocol", "SCHEMES", "Scheme", "Split", "deal", "deal_groups", "given_splits"]
 
 Scheme = Literal["random", "stratified", "kfold", "loo"]
 SCHEMES = ("random", "stratified", "kfold", "loo")
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +153,7 @@ class Protocol:
         inner = "leave one out" if self.cv == "loo" else f"{self.cv} folds"
         return f"{outer}; parameters chosen by {inner} inside each training part; seed {self.random_state}"
 
-    def _held_out(self, number: int, codes: Indices, groups: Indices | None) -> NDArray[np.bool_]:
+    def _held_out(self, number: int, codes: Indices, groups: Indices | None) -> Mask:
         """Draw the mask of the objects held out in a split."""
         if self.scheme == "kfold":
             rng = np.random.default_rng([self.random_state, 0, number // self.n_folds])

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Mask
 from similis.exceptions import ProximityError
 from similis.study._differences import choose_metric, rare_classes
 from similis.study._metrics import METRICS
@@ -29,21 +29,13 @@ class Recommendation:
     ----------
     method : str
         The method with the lowest mean of the study's metric, without baselines.
-    error : float
-        Mean error; root mean squared error in a regression.
-    interval : tuple of float
-        95 % interval for the expected error on new objects of the same kind.
-    alike : tuple of str
-        Methods without a significant difference to it that were not dropped from the race, or, with too few objects for
-        a test, all others.
-    possibly_worse : tuple of str
-        Methods that are possibly worse.
-    n_worse : int
-        Number of methods that are clearly worse.
-    certainty : str
-        Sentences about the comparison with the other methods; empty without other methods.
-    warning : str
-        Set if no method is clearly better than predicting the largest class, or a baseline has a lower error.
+    error, interval : float, tuple of float
+        Mean error, or root mean squared error in a regression, and its 95 % interval for new objects of the same kind.
+    alike, possibly_worse, n_worse : tuple of str, tuple of str, int
+        Methods without a significant difference to it, without dropped ones, or with too few objects for a test all
+        others; methods that are possibly worse; number of methods that are clearly worse.
+    certainty, warning : str
+        Sentences about the comparison with the other methods, and with baselines; may be empty.
     text, sentences : str, tuple of str
         The recommendation, and its two to five sentences.
     python, command : str
@@ -70,13 +62,14 @@ class Recommendation:
 def recommend(result: StudyResult) -> Recommendation:
     """Choose a method; see :class:`Recommendation`."""
     best = result.leader()
-    if best is None and result.complete_methods():
-        raise ProximityError(
-            f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, needs. "
-            "Add one that does, or use another metric."
-        )
     if best is None:
-        raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
+        reason = "No method of this study has finished without failure, so none can be recommended."
+        if result.complete_methods():
+            reason = (
+                f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, "
+            )
+            reason += "needs. Add one that does, or use another metric."
+        raise ProximityError(reason)
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
     by_verdict: dict[str, list[str]] = defaultdict(list)
@@ -109,20 +102,9 @@ def recommend(result: StudyResult) -> Recommendation:
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
     sentences = tuple(filter(None, parts))
-    return Recommendation(
-        method=best,
-        error=mean,
-        interval=interval,
-        alike=alike,
-        n_worse=n_worse,
-        certainty=certainty,
-        warning=warning,
-        text=" ".join(sentences),
-        sentences=sentences,
-        python=result.training_code(best),
-        command=_command(result, best),
-        possibly_worse=possibly,
-    )
+    code = result.training_code(best), _command(result, best)
+    facts = best, mean, interval, alike, n_worse, certainty, warning
+    return Recommendation(*facts, " ".join(sentences), sentences, *code, possibly)
 
 
 def percent(share: float) -> str:
@@ -153,11 +135,9 @@ def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, 
     ]
     parts = [f"{n} {one if n == 1 else many}" for n, one, many in counts if n]
     are = "differences to {} are" if len(alike) > 1 else "difference to {} is"
-    sentences = [
-        f"The {are.format(list_some(alike))} not significant on these {what}." if alike else "",
-        f"Of the other methods, {list_some(parts)}." if parts else "",
-    ]
-    return " ".join(filter(None, sentences))
+    sentences = [f"The {are.format(list_some(alike))} not significant on these {what}."] if alike else []
+    sentences += [f"Of the other methods, {list_some(parts)}."] if parts else []
+    return " ".join(sentences)
 
 
 def _matrices(result: StudyResult) -> str:
@@ -212,9 +192,8 @@ def _ranking(result: StudyResult, best: str) -> str:
     rare = rare_classes(result.codes)
     if metric != "balanced_error" or not len(rare):
         superlative = "lowest" if METRICS[metric].sign > 0 else "highest"
-        return (
-            f"Methods are ranked by {METRICS[metric].label}; it has the {superlative}, {_format_score(metric, value)}."
-        )
+        shown = _format_score(metric, value)
+        return f"Methods are ranked by {METRICS[metric].label}; it has the {superlative}, {shown}."
     of_rare = np.isin(result.codes, rare)
     plain, baselines = result.mean_scores("error"), {info.name for info in result.methods if info.baseline}
     other = min((name for name in plain if name not in baselines or name == best), key=lambda name: plain[name])
@@ -233,7 +212,7 @@ def _ranking(result: StudyResult, best: str) -> str:
     return words
 
 
-def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str:
+def _recall(result: StudyResult, method: str, of_rare: Mask) -> str:
     """Share of the tests of some objects in which a method predicted their class."""
     hits = [(e.predictions == result.codes[s.test])[of_rare[s.test]] for s, e in result._finished(method)]
     right = np.concatenate([np.zeros(0, dtype=bool), *hits])
@@ -254,8 +233,8 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
     constant = differences.get("majority" if result.target is None else "mean")
     if constant is not None and best != constant.method:
         if constant.verdict == "undecided" or (constant.verdict == "too few objects" and constant.difference <= 0):
-            what = "the largest class: these proximities may not separate the classes"
-            what = what if result.target is None else "the mean of the target"
+            of_classes = "the largest class: these proximities may not separate the classes"
+            what = of_classes if result.target is None else "the mean of the target"
             return f"It is not clearly better than always predicting {what}."
     metric = METRICS[result.metric]
     better = [name for name in baselines & differences.keys() if metric.sign * (means[best] - means[name]) > 1e-12]

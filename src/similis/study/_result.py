@@ -10,26 +10,17 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study import _predictions, _store
+from similis.study import _metrics, _predictions, _store
 from similis.study._assemble import MatrixFacts, make_model, without_search
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
 from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method, canonical_name, find_methods
-from similis.study._metrics import (
-    METRICS,
-    OF_VALUES,
-    Verdict,
-    compare_to_best,
-    error_interval,
-    mean_cost,
-    normalized_cross_entropy,
-    value_interval,
-)
+from similis.study._metrics import METRICS, OF_VALUES, Verdict
 from similis.study._picture import Picture, make_picture
 from similis.study._problem import Problem
 from similis.study._progress import clock
@@ -39,6 +30,7 @@ from similis.study._rows import FEWEST_SPLITS, Row, make_rows
 
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
+_CONVERSION = ("symmetric", "to_similarity", "to_dissimilarity", "missing")  # of the facts about a matrix
 
 Compute = TypeVar("Compute", bound=Callable[..., Any])
 
@@ -65,42 +57,34 @@ class StudyResult:
 
     Attributes
     ----------
-    classes : ndarray of shape (G,)
-        Class labels; codes, predictions and columns of probabilities refer to their order.
-    codes : ndarray of shape (n,)
-        True class code of each object.
+    classes, codes : ndarray of shape (G,), ndarray of shape (n,)
+        Class labels, and the true class code of each object, an index of them.
     splits : list of Split
         Objects held out in each split.
     methods : list of MethodInfo
         Descriptions, in the order of the table of methods.
     entries : dict of (str, int) to Entry
         Predictions, probabilities, parameters and times by method and split.
-    protocol : Protocol
-        Protocol that made the splits.
-    situation : MatrixFacts
-        Kind and symmetry of the matrix, and conversion rules.
+    protocol, situation : Protocol, MatrixFacts
+        Protocol that made the splits; kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
     ids, groups, costs, priors
         As given to :meth:`Study.run`, or None.
     metric : str
         Metric that ranks the methods and chooses parameters.
-    sessions : list of dict
-        Runs that computed the entries, with time, versions and machine.
-    fingerprint : dict
-        Header of the journal, which identifies the study.
+    sessions, fingerprint : list of dict, dict
+        Runs that computed the entries, with time, versions and machine; header of the journal.
     name, arguments : str
         Name of the data, for titles, and command line arguments that name the data.
     training : dict of str to str
         Python code that trains each method, as stored in a results file.
     dropped, skipped : dict of str to int
-        Methods that were dropped from the race, or whose next split did not fit into the time budget, and after how
-        many splits. Their scores are those of these splits.
+        Number of splits of the methods that were dropped from the race, or whose next split did not fit into the time.
     time_budget : float or None
         Time budget in seconds.
     target : ndarray of shape (n,) or None
-        True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
-        error.
+        True values of a regression, whose ranges are `classes`, and whose "error" is the root mean squared error.
 
     Examples
     --------
@@ -109,15 +93,12 @@ class StudyResult:
     >>> result = Study(["knn", "nc", "majority"], n_splits=4).run(S, y)
     >>> [row.method for row in result.table()][-1]
     'majority'
-    >>> result.recommend().method == result.best()
-    True
-    >>> model = result.fit_best(S, y)
-    >>> model.predict(S[:2]).shape
+    >>> result.fit_best(S, y).predict(S[:2]).shape
     (2,)
     """
 
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
+    classes: Array
+    codes: Indices
     splits: list[Split]
     methods: list[MethodInfo]
     entries: dict[tuple[str, int], Entry]
@@ -125,8 +106,8 @@ class StudyResult:
     situation: MatrixFacts
     partial: bool = False
     ids: tuple[str, ...] | None = None
-    groups: NDArray[np.intp] | None = None
-    costs: NDArray[np.float64] | None = None
+    groups: Indices | None = None
+    costs: Floats | None = None
     sessions: list[dict[str, Any]] = field(default_factory=list)
     fingerprint: dict[str, Any] = field(default_factory=dict)
     custom: dict[str, Method] = field(default_factory=dict)
@@ -136,12 +117,12 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
-    priors: NDArray[np.float64] | None = None
+    priors: Floats | None = None
     metric: str = "error"
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     time_budget: float | None = None
-    target: NDArray[np.float64] | None = None
+    target: Floats | None = None
     _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -155,12 +136,12 @@ class StudyResult:
         return "classification" if self.target is None else "regression"
 
     @property
-    def y(self) -> NDArray[Any]:
+    def y(self) -> Array:
         """Label, or target value, of each object."""
         return self.classes[self.codes] if self.target is None else self.target
 
     @property
-    def expected_costs(self) -> NDArray[np.float64] | None:
+    def expected_costs(self) -> Floats | None:
         """Costs whose mean over the data is the cost expected under the priors; None without costs and priors."""
         return expect_costs(self.costs, self.priors, self.codes)
 
@@ -179,32 +160,29 @@ class StudyResult:
         return all(len(split.test) == 1 for split in self.splits)
 
     @_computed_once
-    def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
-        """Metric of every method on every split: an array of shape (n_splits,) by method.
+    def scores(self, metric: str = "error") -> dict[str, Floats]:
+        """Metric, one of ``similis.study.METRICS``, of every method on every split: an array (n_splits,) by method.
 
-        The metric is one of ``similis.study.METRICS``, or "nce". NaN stands for a split that failed or is missing, and
-        for a method without the probabilities that a metric needs.
+        It is NaN for a split that failed or is missing, and for a method without the probabilities that it needs.
         """
         metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
     @_computed_once
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
-        """Mean of a metric over the splits, for each method without failure.
+        """Mean of a metric over the splits that a method has, for each method without failure.
 
-        The mean of a method that was dropped or skipped is that of its own splits; :meth:`paired_scores` can be
-        compared between methods. Calibration error, perplexity, everything under leave-one-out, and the balanced error
-        if a class is absent from some test part are computed from the test objects of all splits together.
+        Calibration error, perplexity, everything under leave-one-out, and the balanced error if a class is absent from
+        some test part are computed from the test objects of all splits together.
         """
         metric = self._find_metric(metric)
         return {name: self._mean_score(metric, name, self.splits) for name in self.complete_methods()}
 
     @_computed_once
     def paired_scores(self, metric: str = "error") -> dict[str, float]:
-        """Mean of a metric that allows for the splits that a method lacks, for each method without failure.
+        """Mean of a metric that can be compared between methods with other splits, for each method without failure.
 
-        Some splits are harder than others. The score of a method that was dropped, skipped or interrupted is the mean
-        of the method with the most splits, plus the mean difference on the splits that both have.
+        It is the mean of the method with the most splits, plus the mean difference on the splits that both have.
         """
         metric, means = self._find_metric(metric), self.mean_scores(metric)
         numbers = {name: [s.number for s, _ in self._finished(name)] for name in means}
@@ -220,26 +198,24 @@ class StudyResult:
     @_computed_once
     def complete_methods(self) -> list[str]:
         """Names of the methods with at least one entry and no failure."""
-        names = []
-        for m in self.methods:
-            found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
-            if found and all(entry.ok for entry in found):
-                names.append(m.name)
-        return names
+        numbers = [s.number for s in self.splits]
+        found = {
+            m.name: [self.entries[m.name, i].ok for i in numbers if (m.name, i) in self.entries] for m in self.methods
+        }
+        return [name for name, ok in found.items() if ok and all(ok)]
 
     def leader(self) -> str | None:
-        """Name of the method with the lowest mean of the study's metric; None if no method has finished.
+        """Name of the method with the lowest paired score of the study's metric; None if no method has finished.
 
-        Methods are compared on shared splits, see :meth:`paired_scores`. A method that was dropped, or that has fewer
-        than three splits where others have more, never leads. Baselines lead only where there are no others.
+        A method that was dropped, or that has fewer than three splits where others have more, never leads. Baselines
+        lead only where there are no others.
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
         counts = {name: len(self._finished(name)) for name in means}
         fewest = min(FEWEST_SPLITS, max(counts.values(), default=0))
         ranked = [name for name in means if means[name] == means[name] and counts[name] >= fewest]
-        ranked = [name for name in ranked if name not in self.dropped] or ranked
-        baselines = {info.name for info in self.methods if info.baseline}
-        ranked = [name for name in ranked if name not in baselines] or ranked
+        for behind in (self.dropped, {info.name for info in self.methods if info.baseline}):
+            ranked = [name for name in ranked if name not in behind] or ranked
         return min(ranked, key=lambda name: round(sign * means[name], 12), default=None)
 
     @_computed_once
@@ -260,21 +236,16 @@ class StudyResult:
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
         """Test methods without failure by the papers' rule for bold face: a :class:`Verdict` by method.
 
-        A one-sided Wilcoxon signed-rank test over the splits compares them with the lowest mean error. Splits overlap
-        and are not independent, so this rule calls far too many methods worse if there are many splits, and with five
-        splits or fewer it can call none worse. Use it to make tables like those of the papers; the recommendation is
-        based on :meth:`differences`.
+        A one-sided Wilcoxon signed-rank test over the splits compares them with the lowest mean error. Splits overlap,
+        so that it calls far too many methods worse if there are many; the recommendation uses :meth:`differences`.
         """
         errors, paired = self.scores("error"), self.paired_scores("error")
         names = [name for name in paired if name not in self.dropped] or list(paired)
         best = min(names, key=lambda name: round(paired[name], 12), default=None)
-        return compare_to_best({name: errors[name] for name in paired}, level, best=best)
+        return _metrics.compare_to_best({name: errors[name] for name in paired}, level, best=best)
 
     def baseline_error(self, metric: str = "error") -> float:
-        """Error of always predicting the largest class, or the mean, of the training part, over the same splits.
-
-        This is the "error" or "balanced_error" of the method ``majority`` or ``mean``, whether or not the study has it.
-        """
+        """Metric "error" or "balanced_error" of always predicting the largest class, or the mean, of training parts."""
         if self.target is not None:
             squares = [(self.target[s.test] - self.target[s.train].mean()) ** 2 for s in self.splits]
             return float(np.sqrt(np.concatenate(squares).mean()))
@@ -300,8 +271,7 @@ class StudyResult:
         """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
 
         It is computed from the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never
-        narrower than the interval for the number of distinct test objects (Wilson). In a regression, it is computed
-        from the spread of the squared errors over objects. `level` is its coverage.
+        narrower than Wilson's for the number of test objects; in a regression, from the squared errors over objects.
         """
         found = self._finished(method) if isinstance(method, str) else []
         if not found:
@@ -314,9 +284,9 @@ class StudyResult:
                 count[split.test] += 1
             if self.groups is not None:
                 total, count = (np.bincount(self.groups, weights=w).astype(np.float64) for w in (total, count))
-            return value_interval(total, count, share, level=level)
+            return _metrics.value_interval(total, count, share, level=level)
         tested = len(np.unique(np.concatenate([s.test for s, _ in found])))
-        return error_interval(self.scores("error")[method], share, tested, level=level)
+        return _metrics.error_interval(self.scores("error")[method], share, tested, level=level)
 
     @_computed_once
     def table(self) -> list[Row]:
@@ -326,38 +296,37 @@ class StudyResult:
     def format_table(self, *, intervals: bool = False) -> list[list[str]]:
         """Table of the study as text: the headings, then one list of cells per method in the order of :meth:`table`.
 
-        With `intervals`, a column holds the 95 % interval of the difference to the best method, for all methods at the
-        same time.
+        With `intervals`, a column holds the 95 % intervals of the differences, for all methods at the same time.
         """
         columns: dict[str, Callable[[Row], str]] = {"method": lambda row: row.method}
         own: dict[str, Callable[[Row], str]] = {}
         if self.metric not in _COLUMNS:
             means = self.mean_scores(self.metric)
-            own[METRICS[self.metric].label] = lambda row: _format_value(means.get(row.method, float("nan")))
+            own[METRICS[self.metric].label] = lambda row: _format(means.get(row.method, float("nan")), ".4g")
         if self.target is not None:
             columns |= {
-                "RMSE": lambda row: _format_value(row.error),
-                "(sd)": lambda row: "" if np.isnan(row.error_sd) else f"({row.error_sd:.2g})",
-                "MAE": lambda row: _format_value(row.mae),
-                "R2": lambda row: _format_number(row.r2, 3),
+                "RMSE": lambda row: _format(row.error, ".4g"),
+                "(sd)": lambda row: _format(row.error_sd, ".2g", "({})"),
+                "MAE": lambda row: _format(row.mae, ".4g"),
+                "R2": lambda row: _format(row.r2, ".3f"),
                 **own,
             }
         else:
             columns |= {
-                "error %": lambda row: _format_number(100 * row.error, 2),
-                "(sd)": lambda row: "" if np.isnan(row.error_sd) else f"({100 * row.error_sd:.2f})",
-                "balanced %": lambda row: _format_number(100 * row.balanced_error, 2),
+                "error %": lambda row: _format(100 * row.error, ".2f"),
+                "(sd)": lambda row: _format(100 * row.error_sd, ".2f", "({})"),
+                "balanced %": lambda row: _format(100 * row.balanced_error, ".2f"),
             }
-        columns["rank"] = lambda row: _format_number(row.rank, 1)
+        columns["rank"] = lambda row: _format(row.rank, ".1f")
         columns["behind"] = lambda row: "" if row.verdict == "best" else self._format_loss(row.difference)
         if intervals:
             columns["95 % interval"] = self._format_interval
         columns["verdict"] = lambda row: row.verdict
         if self.target is None:
-            columns |= {"log loss": lambda row: _format_number(row.log_loss, 3), **own}
+            columns |= {"log loss": lambda row: _format(row.log_loss, ".3f"), **own}
             if self.expected_costs is not None:
-                columns["cost"] = lambda row: _format_number(row.cost, 3)
-        columns |= {"fit s": lambda row: _format_number(row.fit_seconds, 2), "note": _format_note}
+                columns["cost"] = lambda row: _format(row.cost, ".3f")
+        columns |= {"fit s": lambda row: _format(row.fit_seconds, ".2f"), "note": _format_note}
         return [list(columns), *([cell(row) for cell in columns.values()] for row in self.table())]
 
     def describe_test(self) -> str:
@@ -403,22 +372,19 @@ class StudyResult:
         return _predictions.count_predictions(self)
 
     def relabeling_candidates(self) -> list[_predictions.Relabeling]:
-        """Objects whose label every good method contradicts in all its predictions, with confidence.
+        """Objects whose label all predictions of the best methods contradict, the most confident first.
 
-        Good methods are the best one and those that do not differ significantly from it. Confidence is a mean
-        probability of the predicted class of at least 0.8, where methods have probabilities. The most confident come
-        first, with ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``; a regression has
-        none.
+        The best methods are those without a significant difference; where they have probabilities, the mean of the
+        predicted class is at least 0.8. Each object has ``object``, ``name``, ``label``, ``suggested``,
+        ``probability`` and ``n_tests``; a regression has none.
         """
         return _predictions.find_relabelings(self)
 
     def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[_predictions.ClassSets]:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
-        A class is in the set of an object if its probability is not unusually low among the other objects of that
-        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration; by
-        default those of the best method with probabilities. `level` is the share of the objects of each class whose set
-        shall contain it. A class with fewer than 1 / (1 - `level`) objects is in every set. Each class has a ``label``,
+        The sets are those of :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration
+        and `level` as confidence, by default of the best method with probabilities. Each class has a ``label``,
         ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``. The list is empty for a regression and without
         probabilities.
         """
@@ -430,10 +396,7 @@ class StudyResult:
         return [] if method is None else _predictions.measure_sets(self, method, level)
 
     def frame(self) -> Any:
-        """One row per method and split, with every metric and the chosen parameters.
-
-        The result is a pandas DataFrame, or a list of dictionaries if pandas is not installed.
-        """
+        """DataFrame, or list without pandas, of each method and split with every metric and the chosen parameters."""
         if self.target is not None:
             names = [*OF_VALUES, "fit_seconds", "predict_seconds"]
         else:
@@ -461,10 +424,7 @@ class StudyResult:
 
     @_computed_once
     def recommend(self) -> Recommendation:
-        """Recommend a method, with its expected error, the certainty of the choice, and code that trains it.
-
-        The ``str()`` of the :class:`Recommendation` is a short text.
-        """
+        """Recommend a method, with its expected error, the certainty of the choice, and code that trains it."""
         return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
@@ -481,30 +441,20 @@ class StudyResult:
             raise ProximityError(
                 "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
-        cv = self.protocol.cv
+        protocol, facts = self.protocol, self.situation
         return make_model(
             self.custom.get(name, name),
-            kind=self.situation.kinds or self.situation.kind,
+            kind=facts.kinds or facts.kind,
             measure=measure,
-            n=self.protocol.inner_train_size(len(self.codes)),
-            cv=cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None),
-            random_state=self.protocol.random_state,
-            costs=self.costs,
-            priors=self.priors,
-            metric=self.metric,
-            y=self.y,
-            names=self.situation.names,
-            symmetric=self.situation.symmetric,
-            to_similarity=self.situation.to_similarity,
-            to_dissimilarity=self.situation.to_dissimilarity,
-            missing=self.situation.missing,
+            n=protocol.inner_train_size(len(self.codes)),
+            cv=protocol.cv if protocol.cv != "loo" else protocol.inner(0, grouped=self.groups is not None),
+            random_state=protocol.random_state,
+            **{name: getattr(self, name) for name in ("costs", "priors", "metric", "y")},
+            **{name: getattr(facts, name) for name in ("names", *_CONVERSION)},
         )
 
     def training_code(self, method: str) -> str:
-        """Python code that trains a method on all data, as the study evaluated it.
-
-        The code reads the variables ``S`` (or ``objects``) and ``y`` and sets ``model``.
-        """
+        """Python code that trains ``model``, a method as the study evaluated it, on ``S`` or ``objects`` and ``y``."""
         if method not in self.training:
             data = "objects" if self.fingerprint.get("measure") else "S"
             usual = self.settings() in ({"metric": "error"}, {"metric": "rmse", "task": "regression"})
@@ -522,8 +472,7 @@ class StudyResult:
         """Choose the parameters of a method, by default the recommended one, on all data and fit it.
 
         Metric, costs, priors and groups are those of the study. Pass the `measure` if the study measured objects and
-        its result was loaded from a file, and the `groups` if these are other objects. :func:`similis.save` saves the
-        model.
+        its result was loaded from a file, and the `groups` if these are other objects.
         """
         return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 
@@ -547,16 +496,13 @@ class StudyResult:
         (known,) = find_methods([method])
         if self.custom.get(method, known) != known:
             raise ValueError(f"{method!r} is not in the table of methods")
-        facts, imports = self.situation, {("similis.study", "make_model")}
+        facts, usual, imports = self.situation, MatrixFacts(), {("similis.study", "make_model")}
         options: dict[str, Any] = {"kind": facts.kind, "metric": self.metric}
         if facts.names:
             options |= {"kind": list(facts.kinds), "names": list(facts.names)}
         if self.measure is not None:
             options = {"metric": self.metric}
-        usual = MatrixFacts()
-        for name in ("symmetric", "to_similarity", "to_dissimilarity", "missing"):
-            if getattr(facts, name) != getattr(usual, name):
-                options[name] = getattr(facts, name)
+        options |= {name: getattr(facts, name) for name in _CONVERSION if getattr(facts, name) != getattr(usual, name)}
         options |= {name: getattr(self, name) for name in ("costs", "priors") if getattr(self, name) is not None}
         words = call_arguments(options)
         if self.measure is not None:
@@ -572,10 +518,7 @@ class StudyResult:
         return "\n".join([*import_lines(imports), f"{code}.fit({data}, y{groups})"])
 
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
-        """Write the report as one self-contained html file.
-
-        While a study runs, `refresh` is the interval in seconds at which the page reloads itself.
-        """
+        """Write the report as one self-contained html file, which reloads itself every `refresh` seconds."""
         from similis.report import make_report, write_page
 
         write_page(make_report(self, refresh=refresh), path)
@@ -618,7 +561,7 @@ class StudyResult:
     def _format_loss(self, difference: float) -> str:
         """Format a difference of the metric: points for errors and in a regression, else a number."""
         in_points = self.target is not None or self.metric in ("error", "balanced_error")
-        return _format_number(100 * difference, 2) if in_points else _format_number(difference, 3)
+        return _format(100 * difference, ".2f") if in_points else _format(difference, ".3f")
 
     def _format_interval(self, row: Row) -> str:
         if row.interval is None or row.verdict == "best" or not np.isfinite(row.interval).all():
@@ -627,7 +570,7 @@ class StudyResult:
 
     def format_error(self, value: float) -> str:
         """Format an error: a percentage, or a number in the unit of the target."""
-        return f"{100 * value:.1f} %" if self.target is None else _format_value(value)
+        return f"{100 * value:.1f} %" if self.target is None else _format(value, ".4g")
 
     def _find_metric(self, metric: str) -> str:
         """Name of a metric without abbreviation; in a regression, the error is the root mean squared error."""
@@ -666,7 +609,7 @@ class StudyResult:
         predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
         if metric == "cost":
             costs = self.expected_costs
-            return float("nan") if costs is None else mean_cost(truth, predicted, costs)
+            return float("nan") if costs is None else _metrics.mean_cost(truth, predicted, costs)
         of_predictions: Any = definition.of_values or definition.of_labels
         if of_predictions is not None:
             return float(of_predictions(truth, predicted))
@@ -679,7 +622,7 @@ class StudyResult:
         # The baseline of an object: class frequencies of the training part of its split.
         priors = [np.bincount(self.codes[s.train], minlength=len(self.classes)) / len(s.train) for s, _ in found]
         per_object = np.repeat(priors, [len(s.test) for s, _ in found], axis=0)
-        return normalized_cross_entropy(truth, proba, per_object)
+        return _metrics.normalized_cross_entropy(truth, proba, per_object)
 
 
 def _format_note(row: Row) -> str:
@@ -695,9 +638,5 @@ def _searches(model: Any) -> bool:
     return hasattr(model, "param_grid") or hasattr(getattr(model, "estimator", None), "param_grid")
 
 
-def _format_number(value: float, digits: int) -> str:
-    return "" if value != value else f"{value:.{digits}f}"
-
-
-def _format_value(value: float) -> str:
-    return "" if value != value else f"{value:.4g}"
+def _format(value: float, spec: str, frame: str = "{}") -> str:
+    return "" if value != value else frame.format(format(value, spec))

@@ -30,11 +30,10 @@ class Row:
     method : str
         Name of the method.
     error, error_sd : float
-        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out. In
-        a regression, the root mean squared error over all tests.
+        Mean and standard deviation of the error over the splits, without deviation for leave-one-out. In a regression,
+        the root mean squared error over all tests.
     rank : float
-        Mean rank over the splits of the method by the metric of the study, among the methods without failure that have
-        the same split.
+        Mean rank over the splits of the method by the metric of the study.
     verdict, difference, interval
         Test against the best method over objects by the metric of the study, see :class:`Difference`.
     bold, p_value, p_holm
@@ -43,16 +42,11 @@ class Row:
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
         Mean times per split; the search for parameters is part of the fit.
-    n_splits : int
-        Number of splits with predictions.
-    status : str
-        "ok", "dropped" (from the race), "skipped" (for lack of time), "failed", "partly failed", "incomplete" or
-        "missing". The numbers of a method that was dropped or skipped are those of its own `n_splits` splits, and its
-        `difference` is that on the splits of both methods.
-    reason : str
-        Error message of a failed method.
-    conversion : str
-        Steps that the study puts before the method.
+    n_splits, status : int, str
+        Number of splits with predictions, to which the numbers refer; "ok", "dropped" (from the race), "skipped" (for
+        lack of time), "failed", "partly failed", "incomplete" or "missing".
+    reason, conversion : str
+        Error message of a failed method; steps that the study puts before the method.
     baseline : bool
         True for a method that serves for comparison only.
     """

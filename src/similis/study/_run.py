@@ -42,8 +42,6 @@ from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
-__all__ = ["Study"]
-
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
 _LONGEST = 60.0  # seconds of a split from which a method runs on landmarks
 _SHORT = 15.0  # seconds of work for which one process is enough: starting others would take longer
@@ -54,21 +52,19 @@ _KILLED = "MemoryError: its worker process was killed, probably for lack of memo
 
 def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None, None]:
     """Run the tasks of a plan, in rounds or within its time budget; yield each entry after it was added to the plan."""
-    if plan.budget is None:
-        for batch in plan.rounds():
-            pause = 0.05
-            while waiting := [task for task in batch if task.key not in plan.entries]:
-                with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
-                    for _, entry in finished:
-                        if entry is not None:
-                            plan.add(entry)
-                            yield entry
-                n_left = sum(task.key not in plan.entries for task in waiting)
-                if n_left:  # another study has claimed the rest: check until it has finished or released them
-                    pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
-                    time.sleep(pause)
-        return
-    found = True
+    for batch in plan.rounds() if plan.budget is None else ():
+        pause = 0.05
+        while waiting := [task for task in batch if task.key not in plan.entries]:
+            with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
+                for _, entry in finished:
+                    if entry is not None:
+                        plan.add(entry)
+                        yield entry
+            n_left = sum(task.key not in plan.entries for task in waiting)
+            if n_left:  # another study has claimed the rest: check until it has finished or released them
+                pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
+                time.sleep(pause)
+    found = plan.budget is not None
     while found:  # again after a worker was killed
         found = False
         with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:
@@ -151,7 +147,7 @@ def _evaluate_unless_done(task: Task, context: Context) -> Done:
         if not mine:
             return task.key, None
         journal.refresh()
-        entry = journal.find(*task.journal_key)
+        entry = journal.entries.get(task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
             entry = evaluate(task, context)
             if not is_environment_failure(entry):  # the next run may have more memory, space or packages
@@ -186,8 +182,7 @@ _open_journals: dict[str, Journal] = {}
 def open_journal(path: str, context: Context | None = None) -> Journal:
     """Return the handle of a journal, one per process: closing a second one would release the locks of the first.
 
-    A worker process joins the study of its `context`. If the file was deleted or replaced since, the journal restores
-    it; the handle that a worker kept of an earlier run is given up.
+    A worker process joins the study of its `context`. The handle of an earlier run on a replaced file is given up.
     """
     journal = _open_journals.get(path)
     ours = context is not None and journal is not None and journal.session in ("", context.session)
@@ -230,26 +225,23 @@ class Study:
         Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
         combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there are `n_splits`;
-        leave one out. With groups, whole groups are held out.
-    n_splits : int, default=20
-        Number of splits; not used by "loo".
-    test_size : float, default=0.2
-        Fraction of the objects that is held out.
+        Random or stratified random splits; k = 1 / `test_size` folds, repeated until there are `n_splits`; leave one
+        out. With groups, whole groups are held out.
+    n_splits, test_size : int, default=20, float, default=0.2
+        Number of splits, not used by "loo"; fraction of the objects that is held out.
     cv : int or "loo", default=10
         Stratified folds that choose the parameters inside each training part.
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
         Number of worker processes, each with BLAS in one thread. None: what ``joblib.parallel_config`` sets, or else
-        all cores, but one for a study that is expected to take less than 15 seconds. Results do not depend on it,
-        except for which methods are skipped under a time budget.
+        all cores, but one for a study of less than 15 seconds. Results do not depend on it, except under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
     retry_failed : bool, default=False
-        Compute the failed entries of the journal again, for example after a package was updated. Failures of the
-        environment (memory, files, missing packages) are not stored, and computed again in any case.
+        Compute the failed entries of the journal again. Failures of the environment (memory, files, missing packages)
+        are not stored.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
@@ -257,25 +249,21 @@ class Study:
     probabilities : bool, default=True
         False computes and keeps labels only, which saves time and a large part of the journal.
     metric : str, optional
-        Metric that ranks the methods; parameters are chosen by it too: "error", "balanced_error", "cost", "log_loss",
-        "perplexity" or "nce", the normalized cross entropy. None: the cost if there are costs or priors, else the
-        error, or the balanced error if the smallest of G classes holds fewer than 0.4 n / G of the n objects. In a
-        regression: "rmse" (the default), "mae", "r2", or the loss of a quantile, such as "pinball(0.9)" (levels 0.05,
-        0.1, 0.25, 0.5, 0.75, 0.9, 0.95).
+        Metric that ranks the methods and chooses parameters: "error", "balanced_error", "cost", "log_loss",
+        "perplexity" or "nce", the normalized cross entropy; in a regression "rmse" (the default), "mae", "r2", or
+        "pinball(q)" with q one of 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95. None: the cost if there are costs or priors,
+        else the error, or the balanced error if the smallest of G classes holds fewer than 0.4 n / G of n objects.
     race : bool, default=True
-        Drop methods that are behind: after 5, 7, 10, 14, 20, 28, ... splits those that are at least one point worse
-        than the leader with a difference of more than 1.28 standard errors, by the test over objects. False runs every
-        method on every split. There is no race with your own splits, leave-one-out, or fewer than 6 splits.
+        Drop methods after 5, 7, 10, 14, 20, 28, ... splits that are at least one point and 1.28 standard errors worse
+        than the leader, by the test over objects. There is no race with your own splits, or leave-one-out.
     time_budget : float or str, optional
         Time for reading the data and all splits, in seconds or as "90s", "5m", "2h". The method that has used the least
-        time so far gets the next split; one whose next split does not fit into the time that is left is skipped from
-        then on.
+        time gets the next split; one whose next split does not fit into the time left is skipped from then on.
     landmarks : int, "auto" or None, default="auto"
         Methods whose split is expected to take more than a minute, or with a time budget more than a third of a
-        method's share, are fitted on some of the training objects, see :class:`~similis.distributed.OnLandmarks`, and
-        their names say so: ``svm-kernel(clip, landmarks=2000)``. "auto" takes as many landmarks as the time allows, up
-        to half of the training objects and at least 500; None runs every method on all objects. Where a measure
-        compares more objects than a matrix in memory can hold, every method runs on landmarks.
+        method's share, are fitted on some of the training objects, see :class:`~similis.distributed.OnLandmarks`: on
+        as many as the time allows ("auto"), 500 to half of them. None runs every method on all objects, unless a
+        measure compares more objects than a matrix in memory can hold.
     task : {"classification", "regression"}, optional
         What is predicted; None: what :func:`choose_task` returns for `y`.
 
@@ -341,34 +329,29 @@ class Study:
         Parameters
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
-            Proximities of all objects; with `measure`, the objects. None if every method reads the `objects`. A stack
-            of several matrices (:func:`~similis.make_stack`): methods run on each of them, named ``knn[s1]``, and on
-            their normalized mean, ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
+            Proximities; with `measure`, the objects; None if every method reads the `objects`. On a stack of matrices
+            (:func:`~similis.make_stack`) methods run on each of them, named ``knn[s1]``, and on their normalized mean,
+            ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
         y : array-like of shape (n,)
             Class labels, or numbers to predict; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
-            Kind of the matrix, or of each matrix of a stack. None: that of the Proximity or the measure, else
-            similarity.
-        ids : sequence of str, optional
-            Names of the objects.
-        groups : array-like of shape (n,), optional
-            Objects of one group are never on both sides of a split or fold.
+            Kind of each matrix. None: that of the Proximity or the measure, else similarity.
+        ids, groups : array-like of shape (n,), optional
+            Names of the objects; objects of one group are never on both sides of a split or fold.
         costs : array-like of shape (G, G) or "balanced", optional
             ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order). Parameters are chosen
             by cost, and methods with probabilities decide by expected cost. "balanced": an error costs n / (G n_g)
             for an object of a class with n_g of the n objects, so that the mean cost is the balanced error.
         priors : array-like of shape (G,) or "equal", optional
-            Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
-            Methods with the parameter `priors` get them, others with probabilities decide accordingly, and errors are
-            weighted so that the cost is the one expected under these probabilities.
+            Class probabilities of the objects to be predicted, where they differ from the class shares of the data, by
+            which methods decide and errors are weighted.
         measure : measure, optional
             Turns objects into proximities. One that learns is fitted on each training part.
         objects : sequence of n objects, optional
             The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
-            Your own splits, indices or masks, in place of the protocol's. Training objects keep the given order. The
-            seed, if any, is the one of all methods in that split. A test part may be empty if every method has
-            `details`: then methods are only fitted.
+            Your own splits, indices or masks; the seed is that of all methods. A test part may be empty if every method
+            has `details`: then methods are only fitted.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or call a function after each entry.
         watch : callable, optional
@@ -383,12 +366,11 @@ class Study:
         given = {"kind": kind, "ids": ids, "groups": groups, "costs": costs, "priors": priors, "measure": measure}
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         problem = make_problem(S, y, **given, objects=objects, n_jobs=n_jobs, task=self.task)
-        task: TaskName = "classification" if problem.target is None else "regression"
-        methods = self._expand(find_methods(self.methods, task), problem.names)
+        methods = self._expand(find_methods(self.methods, problem.task), problem.names)
         metric = self.metric
-        if metric is None and task == "classification":
+        if metric is None and problem.task == "classification":
             metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
-        goal = replace(make_goal(task, metric, problem.costs, problem.priors, problem.codes), classes=None)
+        goal = replace(make_goal(problem.task, metric, problem.costs, problem.priors, problem.codes), classes=None)
         if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
         if splits is None:
@@ -396,12 +378,8 @@ class Study:
         else:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
-        if isinstance(problem.matrix, SparseRows):
-            missing = problem.matrix.missing and not problem.matrix.is_full
-        else:
-            missing = problem.matrix is not None and bool(np.isnan(problem.matrix.min()))
         rules = self.to_similarity, self.to_dissimilarity
-        facts = MatrixFacts(problem.kind, problem.symmetric, *rules, missing, problem.names, problem.kinds)
+        facts = MatrixFacts(problem.kind, problem.symmetric, *rules, problem.is_missing(), problem.names, problem.kinds)
         if isinstance(problem.matrix, SparseRows):
             methods = _sparse_methods(methods, facts)
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
@@ -410,8 +388,10 @@ class Study:
         header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
         path = None if self.journal is None else os.path.realpath(self.journal)
         n_jobs = self._n_workers(methods, n_train, n_classes, len(parts))
-        whole = problem.fits_in_memory
-        methods, reduced = self._reduce(methods, n_train, n_classes, n_jobs, header, path, whole=whole)
+        known = []
+        if path is not None and budget is not None and os.path.exists(path):
+            known = open_journal(path).decisions(_LANDMARKS, header)
+        methods, reduced = self._reduce(methods, n_train, n_classes, n_jobs, known, whole=problem.fits_in_memory)
         sizes = {method.name: protocol.inner_train_size(n_train, method.cv) for method in methods}
         identities = {method.name: method.identify(sizes[method.name]) for method in methods}
         infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
@@ -423,9 +403,8 @@ class Study:
             "machine": machine(),
             **(note or {}),
         }
-        context = Context(
-            problem, protocol, facts, goal, session["id"], path, self.retry_failed, bool(self.probabilities)
-        )
+        settings = session["id"], path, self.retry_failed, bool(self.probabilities)
+        context = Context(problem, protocol, facts, goal, *settings)
         same = ("classes", "codes", "ids", "groups", "costs", "priors", "measure", "target")
         result = StudyResult(
             splits=parts,
@@ -443,10 +422,10 @@ class Study:
             **{name: getattr(problem, name) for name in same},
         )
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
-        expected: dict[str, float] = {}
-        unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
+        else:
+            expected, unknown = {}, ()
         preparation = time.monotonic() - start
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
@@ -463,10 +442,7 @@ class Study:
         return Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
 
     def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
-        """Methods of a study of several matrices.
-
-        "all" are those that combine the matrices, and on each matrix and on the mean the quick ones only.
-        """
+        """Methods of a study of several matrices, of which "all" are the quick ones and those that combine matrices."""
         if not (names and isinstance(self.methods, str) and self.methods == "all"):
             return expand_methods(methods, names)
         combining = [m for m in methods if not m.quick and (m.reads == "objects" or m.reads_stack())]
@@ -477,9 +453,8 @@ class Study:
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
         """Estimate how long the study will take, without running it; `S` and `y` as for :meth:`run`.
 
-        The times of the methods were measured for several numbers of objects and classes; the speed of this machine is
-        measured by a short computation. The time that a measure takes is not included. `S` is not read where `y` is
-        given.
+        It is computed from stored times of the methods and the speed of this machine, without the time that a measure
+        takes. `S` is not read where `y` is given.
 
         Examples
         --------
@@ -498,8 +473,7 @@ class Study:
         shape: tuple[int, ...] = getattr(values, "shape", ())
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
         task = self.task or (None if labels is None else choose_task(labels))
-        found = find_methods(self.methods, task)
-        methods = self._expand(found, names)
+        methods = self._expand(find_methods(self.methods, task), names)
         n_classes = None
         if labels is not None and task == "classification":
             n_classes = len(set(np.asarray(labels).ravel().tolist()))
@@ -525,14 +499,13 @@ class Study:
         n_train: int,
         n_classes: int | None,
         n_jobs: int,
-        header: dict[str, Any] | None = None,
-        path: str | None = None,
+        known: Sequence[dict[str, Any]] = (),
         *,
         whole: bool = True,
     ) -> tuple[list[Method], list[dict[str, Any]]]:
         """Put methods that are too slow on landmarks; return also the decisions that a journal must keep.
 
-        With a time budget the decision depends on the speed of the machine, else on the data alone.
+        With a time budget the decision depends on the speed of the machine, unless a journal holds a `known` one.
         """
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
@@ -540,11 +513,10 @@ class Study:
             raise ValueError(f"landmarks must be 'auto', None, or a number of at least 1. Got {self.landmarks!r}.")
         if self.landmarks is None and whole:
             return methods, []
-        if budget is not None and path is not None and header is not None and os.path.exists(path):
-            for found in open_journal(path).decisions(_LANDMARKS, header):
-                if found["budget"] == budget and list(found["sizes"]) == [method.name for method in methods]:
-                    sizes = found["sizes"].values()
-                    return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
+        for found in known:
+            if found["budget"] == budget and list(found["sizes"]) == [method.name for method in methods]:
+                sizes = found["sizes"].values()
+                return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
         limit = _LONGEST if budget is None else budget * n_jobs / (3 * len(methods))
         speed = 1.0 if budget is None else None
         folds = self._protocol().n_inner(n_train)
@@ -577,7 +549,7 @@ class Study:
                 context = replace(context, header=journal.header)
                 journal.check_specs({task.method.name: task.spec for task in plan.tasks})
                 for task in plan.tasks:
-                    entry = journal.find(*task.journal_key)
+                    entry = journal.entries.get(task.journal_key)
                     if entry is not None and (entry.ok or not self.retry_failed):
                         plan.add(entry)
                 journal.append_decisions(_LANDMARKS, reduced)
@@ -600,7 +572,7 @@ class Study:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
                     for task in plan.open_tasks():
-                        entry = journal.find(*task.journal_key)
+                        entry = journal.entries.get(task.journal_key)
                         if entry is not None:
                             plan.add(entry)
             if path is not None:

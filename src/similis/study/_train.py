@@ -43,8 +43,7 @@ def train_model(
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
 
-    The result is a :class:`TrainedModel`. An interrupted study raises KeyboardInterrupt; its journal keeps what was
-    finished.
+    The result is a :class:`TrainedModel`. An interrupted study raises KeyboardInterrupt.
 
     Parameters
     ----------
@@ -61,12 +60,10 @@ def train_model(
     columns : sequence of str, optional
         Names of the objects' features.
     compact : bool, default=False
-        Reduce the model to the training objects that its predictions need (see :func:`similis.compact`); the card then
-        lists them as ``needed``.
+        Reduce the model to the training objects that it needs (:func:`similis.compact`), ``needed`` in the card.
     conformal : bool, default=False
-        Calibrate prediction sets, or intervals of a regression, with the chosen parameters, by ten more fits: the model
-        is then a :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`, and the card describes
-        its ``calibration``.
+        Calibrate prediction sets, or intervals of a regression, by ten more fits: the model is then a
+        :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`.
 
     Examples
     --------
@@ -79,38 +76,24 @@ def train_model(
     """
     if measure is not None and columns is not None and not isinstance(S, Objects):
         S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
-    result = study.run(
-        S,
-        y,
-        kind=kind,
-        ids=ids,
-        groups=groups,
-        costs=costs,
-        priors=priors,
-        measure=measure,
-        progress=progress,
-        announce=announce,
-    )
+    given: dict[str, Any] = {"kind": kind, "ids": ids, "groups": groups, "costs": costs, "priors": priors}
+    result = study.run(S, y, **given, measure=measure, progress=progress, announce=announce)
     if result.partial:
         raise KeyboardInterrupt
-    types = None
-    if isinstance(S, Objects):
-        types = S.types
-        columns = S.columns if columns is None else columns
+    types = S.types if isinstance(S, Objects) else None
+    if isinstance(S, Objects) and columns is None:
+        columns = S.columns
     if isinstance(S, Proximity | Objects):
         S, y = S.values, S.labels if y is None else y
     names = [info.name for info in result.methods]
     name = result.best() if method is None else method if method in names else canonical_name(method)
     model = result.fit_model(S, y, method=name, measure=measure)
-    expected = None
+    expected: dict[str, Any] | None = None
     if name in result.complete_methods():  # without failure
-        further = ("balanced_error",) if result.target is None else ("mae", "r2")
-        expected = {
-            **{metric: result.mean_scores(metric)[name] for metric in ("error", *further)},
-            "interval": list(result.error_interval(name)),
-            "level": 0.95,
-            "protocol": result.protocol.describe(len(result.splits)),
-        }
+        metrics = ("error", "balanced_error") if result.target is None else ("error", "mae", "r2")
+        expected = {metric: result.mean_scores(metric)[name] for metric in metrics}
+        expected |= {"interval": list(result.error_interval(name)), "level": 0.95}
+        expected["protocol"] = result.protocol.describe(len(result.splits))
     fitted, needed, calibration = without_search(model), None, None
     if conformal:
         kind_of = ConformalClassifier if result.target is None else ConformalRegressor
