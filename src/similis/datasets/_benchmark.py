@@ -92,12 +92,12 @@ def _find(name: str, data_home: str | os.PathLike[str] | None) -> Path:
 def _matrix(path: Path, *, key: str, labels: str | None = "y", **renamed: str) -> Bunch:
     """Read an npz file with a matrix, class labels and optional further arrays."""
     with np.load(path, allow_pickle=False) as archive:
-        parts = dict(archive)
+        parts: dict[str, Any] = dict(archive)
     matrix, names, target = parts.pop(key), None, None
     if labels is not None:
         names, target = np.unique(parts.pop(labels), return_inverse=True)
         names = parts.pop("class_names", names.astype(str))
-    more: dict[str, Any] = {renamed.get(name, name): part for name, part in parts.items()}
+    more = {renamed.get(name, name): part for name, part in parts.items()}
     return Bunch(proximity=matrix, target=target, target_names=names, **more)
 
 
