@@ -40,14 +40,10 @@ class Explanation(Display):
     baseline, decision : ndarray of shape (m,) or (m, G)
         Part of the decision that belongs to no object; the decision (for two classes positive in favor of
         ``classes[1]``) or the prediction of a regressor.
-    labels : ndarray of shape (m,)
-        Predictions of the model.
-    classes : ndarray of shape (G,) or None
-        Class labels; None for a regressor.
-    ids : sequence of str
-        Names of the training objects.
-    exact : bool
-        False if the contributions are an approximation, see :func:`explain`.
+    labels, classes : ndarray of shape (m,), ndarray of shape (G,) or None
+        Predictions of the model, and its class labels; None for a regressor.
+    ids, exact : sequence of str, bool
+        Names of the training objects; False if the contributions are an approximation, see :func:`explain`.
     """
 
     contributions: NDArray[np.float64]
