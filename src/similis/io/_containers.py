@@ -26,19 +26,11 @@ from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._kind import kind_in_words, kind_of_array
+from similis.io._checks import ReadOptions, as_ids, kind_in_words, kind_of_array, quote_short
 from similis.io._numpy import check_size, choose_array, named_array
-from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
-from similis.io._proximity import (
-    Proximity,
-    as_ids,
-    proximity_in_file,
-    quote_short,
-    square_of_condensed,
-    with_labels,
-)
+from similis.io._proximity import Proximity, proximity_in_file, square_of_condensed, with_labels
 from similis.io._text import matrix_of_rows, open_unpacked, without_title
 
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")

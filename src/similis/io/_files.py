@@ -19,20 +19,11 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._checks import PairOptions, ReadOptions, decide_kind, quote_short, reject_infinite
 from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
-from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy
-from similis.io._options import PairOptions, ReadOptions
-from similis.io._proximity import (
-    Proximity,
-    as_proximity,
-    labels_in_column,
-    mirror_triangle,
-    proximity_in_file,
-    quote_short,
-    reject_infinite,
-)
+from similis.io._proximity import Proximity, as_proximity, labels_in_column, mirror_triangle, proximity_in_file
 from similis.io._text import TEXT_PACKERS
 from similis.io._zarr import write_zarr
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._checks import LABEL_HEADERS, decode_labels, quote_short
 from similis.io._containers import excel_rows
-from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
+from similis.io._proximity import Proximity
 from similis.io._text import quote, read_rows
 
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
+from similis.io._checks import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._labels import ID_HEADERS, read_labels
-from similis.io._proximity import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._text import MISSING, read_rows
 
 ColumnType = Literal["number", "text", "category"]

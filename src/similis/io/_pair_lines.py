@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 from similis.exceptions import ProximityError
-from similis.io._options import PairOptions
-from similis.io._proximity import quote_short
+from similis.io._checks import PairOptions, quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
 
 _CHUNK = 1 << 13  # lines that are parsed at once by the careful parser

@@ -23,8 +23,7 @@ from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import decide_kind, kind_in_words
-from similis.io._options import PairOptions, ReadOptions
+from similis.io._checks import PairOptions, ReadOptions, decide_kind, kind_in_words
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
 from similis.io._proximity import Proximity, proximity_in_file
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +14,9 @@ from scipy import sparse
 from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
-from similis.base import Kind, check_frame_order, check_label_order, fill_masked
+from similis.base import Kind, check_label_order
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import KINDS
-
-LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+from similis.io._checks import LABEL_HEADERS, as_ids, as_labels, as_values, check_kind, decode_labels, quote_short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,6 +179,11 @@ def as_proximity(
     return replace(data, **changes) if changes else data
 
 
+def _unless_default(names: list[Any]) -> list[Any] | None:
+    """Ids of a frame, None if they are 0, 1, 2, ..."""
+    return None if names == list(range(len(names))) else names
+
+
 def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     """Fill in the empty triangle of a matrix of which only the other one is given, with a warning.
 
@@ -244,160 +247,6 @@ def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = Fals
     square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     square[np.triu_indices(n, 1)] = values
     return square + square.T
-
-
-def check_kind(kind: Any) -> None:
-    """Raise unless `kind` is a kind or None."""
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
-
-
-def as_values(values: Any) -> NDArray[Any]:
-    """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
-    if is_stored(values):
-        return values
-    check_frame_order(values)
-    values, is_sparse = fill_masked(values), sparse.issparse(values)
-    if not isinstance(values, np.ndarray) and not is_sparse:
-        try:
-            values = np.asarray(values)
-        except ValueError:
-            raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
-    if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
-        raise ProximityError(
-            f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
-        )
-    if values.dtype == object and not is_sparse:
-        values = _from_objects(values)
-    if values.dtype.kind not in "fiub":
-        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
-    if is_sparse:
-        is_float = values.dtype in (np.float32, np.float64)
-        values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
-        values.sum_duplicates()
-        reject_infinite(values.data[None, :], "the stored entries")
-        return values
-    if isinstance(values, np.memmap):
-        return values  # stays on disk: converted and validated block by block where it is used
-    values = values if hasattr(values, "names") else np.asarray(values)  # a stack keeps the names of its matrices
-    if values.dtype not in (np.float32, np.float64):
-        values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
-    values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    reject_infinite(values)
-    return values
-
-
-def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
-    """Raise if an entry is infinite, and name the first."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
-            return
-    place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
-    raise ProximityError(
-        f"{where} must hold finite numbers, or NaN where one is missing. Got {values[place]} at row {place[0]}, "
-        f"column {place[1]}."
-    )
-
-
-def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
-    """Validate `n` distinct ids; each is text that every file format can hold."""
-    if not isinstance(ids, Iterable):
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got a {type(ids).__name__} instead of a list.")
-    given = [ids] if isinstance(ids, str) else list(ids)
-    if any(isinstance(name, list | dict | set | np.ndarray) for name in given):
-        raise ProximityError(f"There must be one {axis} id per {axis}, a text. Got a collection among them.")
-    names = tuple(map(str, given))
-    if len(names) != n:
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got {len(names)} ids for {n} {axis}s.")
-    for i, name in enumerate(names):
-        check_text(name, f"The id of {axis} {i}")
-    if len(set(names)) < n:
-        first: dict[str, int] = {}
-        for i, name in enumerate(names):
-            if first.setdefault(name, i) != i:
-                raise ProximityError(
-                    f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {quote_short(name)}."
-                )
-    return names
-
-
-def as_labels(labels: Any, n: int) -> NDArray[Any]:
-    """Validate `n` labels: text, integers or booleans; whole floats become integers."""
-    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
-        i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
-        raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
-    if isinstance(labels, str) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
-        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(labels)}.")
-    # NumPy would turn 1 into "1" in a list that also holds text.
-    array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(list(labels), dtype=object)
-    if array.ndim != 1:
-        raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
-    if len(array) != n:
-        raise ProximityError(f"labels must be one per object. Got {len(array)} labels for {n} objects.")
-    if array.dtype.kind in "OT":
-        entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
-        if {type(x) for x in entries} in ({str}, {int}, {bool}, {float}):
-            array = np.array(entries)
-    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (np.floor(array) == array).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "Uiub":
-        raise ProximityError(
-            f"labels must be text, integers or booleans. Got dtype {array.dtype}; convert them, for example to text."
-        )
-    if array.dtype.kind == "U":
-        for i, label in enumerate(array.tolist()):
-            check_text(label, f"The label of object {i}")
-    return array
-
-
-def check_text(text: str, what: str) -> None:
-    """Reject text that no file can hold: empty, with NUL characters, or not encodable."""
-    if not text:
-        raise ProximityError(f"{what} must not be empty.")
-    if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
-        raise ProximityError(
-            f"{what} must be text without NUL or unpaired surrogate characters. Got {quote_short(text)}."
-        )
-
-
-def quote_short(value: Any, width: int = 40) -> str:
-    """Repr of a value for a message, shortened to `width` characters."""
-    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
-    return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
-
-
-def _unless_default(names: list[Any]) -> list[Any] | None:
-    """Ids of a frame, None if they are 0, 1, 2, ..."""
-    return None if names == list(range(len(names))) else names
-
-
-def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
-    result = np.full(values.shape, np.nan)
-    for place, entry in np.ndenumerate(values):
-        if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
-            try:
-                result[place] = entry
-            except OverflowError:
-                raise ProximityError(
-                    f"values must be numbers. Got one too large at row {place[0]}, column {place[1]}."
-                ) from None
-        elif entry is not None and type(entry).__name__ != "NAType":
-            raise ProximityError(
-                f"values must be numbers. Got {quote_short(entry)} at row {place[0]}, column {place[1]}."
-            )
-    return result
-
-
-def decode_labels(labels: list[str]) -> NDArray[Any]:
-    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
-    if set(labels) <= {"True", "False"}:
-        return np.array([label == "True" for label in labels])
-    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
-        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
-        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
-            return np.array(numbers)
-    return np.array(labels)
 
 
 def labels_in_column(P: Proximity, where: str) -> Proximity:

@@ -31,18 +31,8 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import kind_in_words
-from similis.io._options import ReadOptions
-from similis.io._proximity import (
-    LABEL_HEADERS,
-    Proximity,
-    decode_labels,
-    is_condensed,
-    proximity_in_file,
-    quote_short,
-    square_of_condensed,
-    with_labels,
-)
+from similis.io._checks import LABEL_HEADERS, ReadOptions, decode_labels, kind_in_words, quote_short
+from similis.io._proximity import Proximity, is_condensed, proximity_in_file, square_of_condensed, with_labels
 
 MISSING = frozenset({"", "na", "nan", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-nan"})
 _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a number
