@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,17 +52,12 @@ def decide_kind(
     where : str
         Name of the file, for messages.
     required : bool, default=False
-        Whether to use the evidence of the diagonal, with a warning that names it, and to raise an error where there is
-        none; else the result may be None.
+        Whether to decide by the diagonal, with a warning, and to raise an error where it does not show the kind.
     """
-    if given is not None:
-        if stated not in (None, given):
-            warn_user(
-                f"{where} holds values of kind {stated!r}; they are read as kind={given!r}, as given.", KindWarning
-            )
-        return given
-    if stated is not None or not required:
-        return stated
+    if given is not None and stated not in (None, given):
+        warn_user(f"{where} holds values of kind {stated!r}; they are read as kind={given!r}, as given.", KindWarning)
+    if given is not None or stated is not None or not required:
+        return given or stated
     found = kind_evidence(values)
     if found is None:
         raise ProximityError(
@@ -69,11 +65,8 @@ def decide_kind(
             "set kind='similarity'; if large means different, set kind='dissimilarity'."
         )
     extreme, other = ("minimum", "similarity") if found == "dissimilarity" else ("maximum", "dissimilarity")
-    warn_user(
-        f"{where} is read as {found}, because the diagonal is the {extreme} of its rows. If that is wrong, set "
-        f"kind={other!r}.",
-        KindWarning,
-    )
+    why = f"because the diagonal is the {extreme} of its rows. If that is wrong, set kind={other!r}."
+    warn_user(f"{where} is read as {found}, {why}", KindWarning)
     return found
 
 
@@ -95,14 +88,12 @@ class PairOptions:
     def __post_init__(self) -> None:
         if self.aggregate not in (None, "max", "min", "sum", "mean"):
             raise ProximityError(f"aggregate must be max, min, sum or mean. Got {quote_short(self.aggregate)}.")
-        if self.absent in (None, "missing", "zero"):
-            return
-        try:
-            is_finite = not isinstance(self.absent, bool) and np.isfinite(float(self.absent))
-        except (TypeError, ValueError):
-            is_finite = False
-        if not is_finite:
-            raise ProximityError(f"absent must be 'missing', 'zero' or a number. Got {quote_short(self.absent)}.")
+        with suppress(TypeError, ValueError):
+            if self.absent in (None, "missing", "zero"):
+                return
+            if not isinstance(self.absent, bool) and np.isfinite(float(self.absent)):
+                return
+        raise ProximityError(f"absent must be 'missing', 'zero' or a number. Got {quote_short(self.absent)}.")
 
     @property
     def any(self) -> bool:
@@ -116,10 +107,8 @@ class ReadOptions:
 
     Parameters
     ----------
-    square, directed, mmap, kind, key, delimiter, header, max_bytes : optional
-        As in :func:`similis.read_proximity`.
-    label_column : str, optional
-        Column of the labels in the file itself.
+    square, directed, mmap, kind, key, delimiter, header, max_bytes, label_column : optional
+        As in :func:`similis.read_proximity`; the label column is one of the file itself.
     pairs : PairOptions, optional
         Options of lists of pairs.
     """
@@ -149,11 +138,10 @@ def as_values(values: Any) -> NDArray[Any]:
         return values
     check_frame_order(values)
     values, is_sparse = fill_masked(values), sparse.issparse(values)
-    if not isinstance(values, np.ndarray) and not is_sparse:
-        try:
-            values = np.asarray(values)
-        except ValueError:
-            raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
+    try:
+        values = values if is_sparse else np.asanyarray(values)
+    except ValueError:
+        raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
     if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
         raise ProximityError(
             f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
@@ -182,17 +170,16 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
     """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
     result = np.full(values.shape, np.nan)
     for place, entry in np.ndenumerate(values):
-        if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
-            try:
+        wrong = None
+        try:
+            if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
                 result[place] = entry
-            except OverflowError:
-                raise ProximityError(
-                    f"values must be numbers. Got one too large at row {place[0]}, column {place[1]}."
-                ) from None
-        elif entry is not None and type(entry).__name__ != "NAType":
-            raise ProximityError(
-                f"values must be numbers. Got {quote_short(entry)} at row {place[0]}, column {place[1]}."
-            )
+            elif entry is not None and type(entry).__name__ != "NAType":
+                wrong = quote_short(entry)
+        except OverflowError:
+            wrong = "one too large"
+        if wrong:
+            raise ProximityError(f"values must be numbers. Got {wrong} at row {place[0]}, column {place[1]}.")
     return result
 
 
@@ -201,48 +188,45 @@ def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
             return
-    place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
-    raise ProximityError(
-        f"{where} must hold finite numbers, or NaN where one is missing. Got {values[place]} at row {place[0]}, "
-        f"column {place[1]}."
-    )
+    row, column, *_ = place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
+    wrong = f"{values[place]} at row {row}, column {column}"
+    raise ProximityError(f"{where} must hold finite numbers, or NaN where one is missing. Got {wrong}.")
 
 
 def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     """Validate `n` distinct ids; each is text that every file format can hold."""
+    rule = f"There must be one {axis} id per {axis}"
     if not isinstance(ids, Iterable):
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got a {type(ids).__name__} instead of a list.")
+        raise ProximityError(f"{rule}. Got a {type(ids).__name__} instead of a list.")
     given = [ids] if isinstance(ids, str) else list(ids)
     if any(isinstance(name, list | dict | set | np.ndarray) for name in given):
-        raise ProximityError(f"There must be one {axis} id per {axis}, a text. Got a collection among them.")
+        raise ProximityError(f"{rule}, a text. Got a collection among them.")
     names = tuple(map(str, given))
     if len(names) != n:
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got {len(names)} ids for {n} {axis}s.")
+        raise ProximityError(f"{rule}. Got {len(names)} ids for {n} {axis}s.")
+    first: dict[str, int] = {}
     for i, name in enumerate(names):
         check_text(name, f"The id of {axis} {i}")
-    if len(set(names)) < n:
-        first: dict[str, int] = {}
-        for i, name in enumerate(names):
-            if first.setdefault(name, i) != i:
-                raise ProximityError(
-                    f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {quote_short(name)}."
-                )
+    for i, name in enumerate(names):
+        if (j := first.setdefault(name, i)) != i:
+            raise ProximityError(f"Ids must differ. {axis.title()}s {j} and {i} are both {quote_short(name)}.")
     return names
 
 
 def as_labels(labels: Any, n: int) -> NDArray[Any]:
     """Validate `n` labels: text, integers or booleans; whole floats become integers."""
-    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+    rule = "labels must be one per object"
+    if np.ma.is_masked(labels):
         i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
-        raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
+        raise ProximityError(f"{rule}. The label of object {i} is masked; leave the object out.")
     if isinstance(labels, str) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
-        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(labels)}.")
+        raise ProximityError(f"{rule}, a vector. Got {quote_short(labels)}.")
     # NumPy would turn 1 into "1" in a list that also holds text.
     array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(list(labels), dtype=object)
     if array.ndim != 1:
-        raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
+        raise ProximityError(f"{rule}, a vector. Got shape {array.shape}.")
     if len(array) != n:
-        raise ProximityError(f"labels must be one per object. Got {len(array)} labels for {n} objects.")
+        raise ProximityError(f"{rule}. Got {len(array)} labels for {n} objects.")
     if array.dtype.kind in "OT":
         entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
         if {type(x) for x in entries} in ({str}, {int}, {bool}, {float}):
@@ -250,12 +234,10 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
     if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (np.floor(array) == array).all():
         array = array.astype(np.int64)
     if array.dtype.kind not in "Uiub":
-        raise ProximityError(
-            f"labels must be text, integers or booleans. Got dtype {array.dtype}; convert them, for example to text."
-        )
-    if array.dtype.kind == "U":
-        for i, label in enumerate(array.tolist()):
-            check_text(label, f"The label of object {i}")
+        remedy = "convert them, for example to text."
+        raise ProximityError(f"labels must be text, integers or booleans. Got dtype {array.dtype}; {remedy}")
+    for i, label in enumerate(array.tolist() if array.dtype.kind == "U" else ()):
+        check_text(label, f"The label of object {i}")
     return array
 
 

@@ -106,7 +106,7 @@ class _LabelFile:
         if path.suffix.lower() == ".xlsx":
             rows = excel_rows(path, None, max_bytes)[0]
         else:
-            rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=[], keep_blank=True))
+            rows = list(read_rows(path, max_bytes, comments=[], keep_blank=True))
         while rows and not any(cell.strip() for cell in rows[-1][1]):
             rows.pop()
         self.width = max((len(cells) for _, cells in rows), default=1)

@@ -198,7 +198,7 @@ def _texts_under(entries: list[Any], asked: str | None, usual: set[str], where: 
 
 def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:
     """Read the names of the columns, and the cells of every line below."""
-    rows = list(read_rows(path, delimiter=delimiter, max_bytes=max_bytes))
+    rows = list(read_rows(path, max_bytes, delimiter))
     if len(rows) < 2:
         raise ProximityError(f"{where} must name its columns in the first line and hold one object per line below.")
     header = [name.strip() for name in rows[0][1]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from similis._utils.disk import is_stored, load_stored, take_block
@@ -26,28 +26,23 @@ class Proximity:
     Parameters
     ----------
     values : array-like of shape (n, n), (m, n) or (n, n, q)
-        Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
-        numbers; float32, float64, memory maps and zarr arrays are kept as they are, everything else becomes float64.
-        A sparse matrix becomes a CSR array: an absent similarity is zero, an absent dissimilarity is missing.
-    ids : sequence of str, optional
-        One name per row, all distinct. Other objects are converted to text.
+        Proximities: row = the new or left object, column = the training object. NaN is a missing entry. float32,
+        float64, memory maps and zarr arrays are kept as they are, everything else becomes float64. A sparse matrix
+        becomes a CSR array: an absent similarity is zero, an absent dissimilarity is missing.
+    ids, column_ids : sequence of str, optional
+        One name per row, all distinct; one name per column, if columns and rows are different objects.
     kind : {"similarity", "dissimilarity"}, optional
         Whether a large value means alike or different; None if that is not known.
     labels : array-like of shape (m,), optional
         One class label per row: text, integers or booleans.
-    column_ids : sequence of str, optional
-        One name per column, if columns and rows are different objects; None for a square matrix of one set of objects.
     about : dict, optional
         How the matrix was read from a file: its format and, for a list of pairs, what was counted and filled in.
 
     Examples
     --------
     >>> from similis import Proximity
-    >>> P = Proximity([[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=["x", "y"])
-    >>> P
+    >>> Proximity([[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=["x", "y"])
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
-    >>> P.n, P.labels
-    (2, array(['x', 'y'], dtype='<U1'))
     """
 
     values: NDArray[Any]
@@ -66,8 +61,7 @@ class Proximity:
         check_kind(self.kind)
         labels = None if self.labels is None else as_labels(self.labels, rows)
         column_ids = None if column_ids == ids else column_ids
-        for name, value in {"values": values, "ids": ids, "column_ids": column_ids, "labels": labels}.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values=values, ids=ids, column_ids=column_ids, labels=labels)
 
     @property
     def n(self) -> int:
@@ -90,16 +84,7 @@ class Proximity:
         return self.ids if self.square else self.column_ids
 
     def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
-        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix.
-
-        Examples
-        --------
-        >>> from similis import Proximity
-        >>> Proximity([[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc")).take([2, 0]).to_frame()
-             c    a
-        c  0.0  4.0
-        a  4.0  0.0
-        """
+        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix."""
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
         columns = rows if self.square else np.arange(values.shape[1])
@@ -123,8 +108,7 @@ class Proximity:
             return values
         if self.kind != "dissimilarity":
             return values.toarray()
-        dense = np.full(values.shape, np.nan, dtype=values.dtype)
-        entries = values.tocoo()
+        dense, entries = np.full(values.shape, np.nan, dtype=values.dtype), values.tocoo()
         dense[entries.coords] = entries.data
         return dense
 
@@ -137,33 +121,18 @@ class Proximity:
         return f"Proximity({', '.join(parts)})"
 
 
-def proximity_in_file(
-    where: str,
-    values: Any,
-    ids: Any = None,
-    kind: Any = None,
-    labels: Any = None,
-    column_ids: Any = None,
-    about: dict[str, Any] | None = None,
-) -> Proximity:
+def proximity_in_file(where: str, *parts: Any, **named: Any) -> Proximity:
     """Make a Proximity of the contents of a file; an error message names the file."""
     try:
-        return Proximity(values, ids, kind, labels, column_ids, about)
+        return Proximity(*parts, **named)
     except ProximityError as error:
         raise ProximityError(f"{where}: {error}") from None
 
 
-def as_proximity(
-    data: Any,
-    *,
-    ids: Sequence[Any] | None = None,
-    kind: Kind | None = None,
-    labels: ArrayLike | None = None,
-    column_ids: Sequence[Any] | None = None,
-) -> Proximity:
-    """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
+def as_proximity(data: Any, *, column_ids: Any = None, **parts: Any) -> Proximity:
+    """Convert a Proximity, a frame with its ids, or an array; given ids, kind and labels replace those that it has."""
     if not isinstance(data, Proximity):
-        check_label_order(data, labels)
+        check_label_order(data, parts.get("labels"))
         rows = columns = None
         if getattr(data, "columns", None) is not None and len(getattr(data, "shape", ())) == 2:  # of pandas or polars
             index = getattr(data, "index", None)
@@ -172,10 +141,9 @@ def as_proximity(
             if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
                 rows, columns = rows or columns, columns or rows
         data = Proximity(data, ids=rows, column_ids=columns)  # type: ignore[arg-type]
-    given = {"ids": ids, "kind": kind, "labels": labels, "column_ids": column_ids}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if ids is not None and column_ids is None and data.square:
-        changes["column_ids"] = None
+    changes = {name: part for name, part in {**parts, "column_ids": column_ids}.items() if part is not None}
+    if "ids" in changes and data.square:
+        changes.setdefault("column_ids", None)
     return replace(data, **changes) if changes else data
 
 
@@ -200,22 +168,15 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
     missing = np.isnan(A)
-    halves = {"upper": (np.triu, 1), "lower": (np.tril, -1)}
-    counts = {
-        side: (np.count_nonzero(half(missing, k)), np.count_nonzero(half(A, k))) for side, (half, k) in halves.items()
-    }
-    for empty, full in (("upper", "lower"), ("lower", "upper")):
-        (n_missing, n_filled), (n_missing_there, n_filled_there) = counts[empty], counts[full]
-        if n_missing == n_pairs:
-            one_sided, word = n_missing_there < n_pairs, "empty"
-        else:
-            one_sided, word = n_filled == 0 and 2 * (n_filled_there - n_missing_there) > n_pairs, "zero"
-        if one_sided:
-            warn_user(
-                f"{where}: the {empty} triangle is {word} and was filled in from the {full} one. If the directions "
-                "differ, set directed=True.",
-                InputWarning,
+    upper = [np.count_nonzero(np.triu(entries, 1)) for entries in (missing, A)]  # missing ones; others than zero
+    lower = [np.count_nonzero(np.tril(entries, -1)) for entries in (missing, A)]
+    for empty, full, here, there in (("upper", "lower", upper, lower), ("lower", "upper", lower, upper)):
+        is_missing, is_zero = here[0] == n_pairs > there[0], here[1] == 0 and 2 * (there[1] - there[0]) > n_pairs
+        if is_missing or is_zero:
+            remark = (
+                f"the {empty} triangle is {'empty' if is_missing else 'zero'} and was filled in from the {full} one"
             )
+            warn_user(f"{where}: {remark}. If the directions differ, set directed=True.", InputWarning)
             triangle = np.tri(len(A), dtype=bool)
             return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values
@@ -228,10 +189,7 @@ def is_condensed(shape: tuple[int, ...]) -> bool:
 
 
 def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = False) -> NDArray[Any]:
-    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it.
-
-    There is a warning unless the file itself states that it holds distances of pairs.
-    """
+    """Make the matrix of distances as SciPy's pdist returns them, with a warning unless the file has `stated` so."""
     n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
         raise ProximityError(
@@ -240,10 +198,8 @@ def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = Fals
     if values.dtype.kind not in "fiu":
         raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
     if not stated:
-        warn_user(
-            f"{where}: its {len(values)} numbers are read as the dissimilarities of all pairs of {n} objects.",
-            InputWarning,
-        )
+        remark = f"its {len(values)} numbers are read as the dissimilarities of all pairs of {n} objects."
+        warn_user(f"{where}: {remark}", InputWarning)
     square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     square[np.triu_indices(n, 1)] = values
     return square + square.T
@@ -255,7 +211,7 @@ def labels_in_column(P: Proximity, where: str) -> Proximity:
     if len(named) != 1 or P.shape != (P.n, P.n + 1) or P.labels is not None:
         return P
     labels = [None if np.isnan(label) else f"{label:.15g}" for label in P.values[:, named[0]].tolist()]
-    columns = [name for name in P.column_ids or () if name != (P.column_ids or ())[named[0]]]
+    columns = np.delete(P.column_ids or (), named[0]).tolist()
     rest = np.delete(P.values, named[0], axis=1)
     return with_labels(proximity_in_file(where, rest, P.ids, P.kind, None, columns, P.about), labels, where, texts=True)
 
