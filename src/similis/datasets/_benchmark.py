@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from similis._utils.arrays import Array
 from similis._utils.files import parse_errors, short_path
-from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
+from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack, read_table
 from similis.exceptions import DataNotFoundError, ProximityError
 
 
@@ -24,33 +24,28 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
     Parameters
     ----------
     name : str
-        A name of :func:`list_datasets`: bundled with similis, part of scikit-learn, or benchmark-only.
+        A name of :func:`list_datasets`.
     data_home : str or path-like, optional
-        Folder of the benchmark-only sets. By default the value of the environment variable ``SIMILIS_DATA``.
+        Folder of the benchmark-only sets; by default that in the environment variable ``SIMILIS_DATA``.
 
     Returns
     -------
     Bunch
-        ``kind`` is the type of the data. For a ``similarity`` or ``dissimilarity`` the matrix is ``proximity``. Objects
-        are ``data``, with ``feature_names``; sequences also ``sequences``; graphs ``graphs``. Every set has ``name``,
-        ``target`` (codes; None without labels), ``target_names`` and ``DESCR``, some have more.
+        Every set has ``name``, ``kind``, ``target`` (codes; None without labels), ``target_names`` and ``DESCR``. A
+        matrix is ``proximity``; objects are ``data``, with ``feature_names``, also ``sequences``, or ``graphs``.
 
     Notes
     -----
-    The files in the folder are, as ``<set>/<file>``: npz archives with the matrix as ``S`` or ``D`` and the labels as
-    ``y``; csv tables with a header; JSON for ``mutag``. The message of the ``DataNotFoundError`` about a missing file
-    contains its name and its source.
-
+    The folder holds, as ``<set>/<file>``: npz archives with the matrix ``S`` or ``D`` and the labels ``y``; csv tables
+    with a header; JSON for ``mutag``. The ``DataNotFoundError`` about a missing file names it and its source.
     ``protein_uw`` is the matrix used in the similarity papers; 1509 of its pairs are wrong (distances above ten without
-    their first digit, marked in ``lost_ten_mask``). ``protein`` holds the correct distances; its rows ``keep213`` are
-    those of ``protein_uw``.
+    their first digit, marked in ``lost_ten_mask``). ``protein`` is correct; its rows ``keep213`` are those objects.
 
     Examples
     --------
     >>> from similis.datasets import load_benchmark
-    >>> iris = load_benchmark("iris")
-    >>> iris.data.shape, iris.kind
-    ((150, 4), 'features')
+    >>> load_benchmark("iris").data.shape
+    (150, 4)
     """
     if not isinstance(name, str) or name not in CATALOG:
         raise ValueError(f"There is no data set {str(name)[:40]!r}. Use one of: {', '.join(CATALOG)}.")
@@ -58,9 +53,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
     if info.where == "shipped":
         bunch = {"votes": load_votes, "sonar": load_sonar, "promoters": load_promoters}[name]()
     elif info.where == "sklearn":
-        from sklearn import datasets
-
-        bunch = getattr(datasets, f"load_{name}")()
+        bunch = getattr(import_module("sklearn.datasets"), f"load_{name}")()
     else:
         path = _find(name, data_home)
         with parse_errors(short_path(path), "copy of this data set"):
@@ -91,49 +84,36 @@ def _find(name: str, data_home: str | os.PathLike[str] | None) -> Path:
             f"The data set {name!r} is not bundled with similis. Get it from {origin}, save it as {file} in a folder, "
             "and set SIMILIS_DATA or data_home to that folder."
         )
-    path = Path(home) / file
-    if not path.is_file():
+    if not (path := Path(home) / file).is_file():
         raise DataNotFoundError(f"The data set {name!r} is not at {short_path(path)}. Get it from {origin}.")
     return path
 
 
-def _matrix(key: str, labels: str | None = "y", **renamed: str) -> Callable[[Path], Bunch]:
-    """Return a reader of an npz file with a matrix, class labels and optional further arrays."""
-
-    def read(path: Path) -> Bunch:
-        with np.load(path, allow_pickle=False) as archive:
-            parts = dict(archive)
-        bunch = Bunch(proximity=parts.pop(key), target=None, target_names=None)
-        if labels is not None:
-            names, bunch.target = np.unique(parts.pop(labels), return_inverse=True)
-            bunch.target_names = parts.pop("class_names", names.astype(str))
-        for old, part in parts.items():
-            bunch[renamed.get(old, old)] = part
-        return bunch
-
-    return read
+def _matrix(path: Path, *, key: str, labels: str | None = "y", **renamed: str) -> Bunch:
+    """Read an npz file with a matrix, class labels and optional further arrays."""
+    with np.load(path, allow_pickle=False) as archive:
+        parts: dict[str, Any] = dict(archive)
+    matrix, names, target = parts.pop(key), None, None
+    if labels is not None:
+        names, target = np.unique(parts.pop(labels), return_inverse=True)
+        names = parts.pop("class_names", names.astype(str))
+    more = {renamed.get(name, name): part for name, part in parts.items()}
+    return Bunch(proximity=matrix, target=target, target_names=names, **more)
 
 
-def _table(*label_columns: str, drop: tuple[str, ...] = ()) -> Callable[[Path], Bunch]:
-    """Return a reader of a csv file with numbers and one or more class columns."""
-
-    def read(path: Path) -> Bunch:
-        header, cells = _cells(path)
-        numbers = [j for j, column in enumerate(header) if column not in (*label_columns, *drop)]
-        classes = cells[:, [header.index(column) for column in label_columns]]
-        return pack(
-            data=cells[:, numbers].astype(np.float64),
-            labels=["-".join(row) for row in classes],
-            feature_names=[header[j] for j in numbers],
-        )
-
-    return read
+def _table(path: Path, *, classes: Sequence[str], drop: str = "") -> Bunch:
+    """Read a csv file with numbers and one or more class columns."""
+    header, rows = read_table(path)
+    numbers = [j for j, column in enumerate(header) if column not in (*classes, drop)]
+    places = [header.index(column) for column in classes]
+    data = np.array(rows)[:, numbers].astype(np.float64)
+    return pack(data, ["-".join(row[j] for j in places) for row in rows], [header[j] for j in numbers])
 
 
 def _splice(path: Path) -> Bunch:
-    header, cells = _cells(path)
-    sequences = ["".join(row) for row in cells[:, :-1]]
-    return pack(data=cells[:, :-1], labels=cells[:, -1], feature_names=header[:-1], sequences=sequences)
+    header, rows = read_table(path)
+    cells, sequences = np.array(rows), ["".join(row[:-1]) for row in rows]
+    return pack(cells[:, :-1], cells[:, -1], header[:-1], sequences=sequences)
 
 
 def _mutag(path: Path) -> Bunch:
@@ -142,33 +122,27 @@ def _mutag(path: Path) -> Bunch:
     return Bunch(graphs=molecules, target=target, target_names=np.array(["0", "1"]))
 
 
-def _cells(path: Path) -> tuple[list[str], Array]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    return header, np.array(rows)
-
-
 _UW = "github.com/Lcrypto/Classical-and-Quantum-Topology-ML-toric-spherical"
-_MORSE = _matrix("D_asym", "signal_type", D_sym="proximity_symmetric", letter="ids")
+_CHICKEN = "github.com/tmechsner/mlw-ss2016 (chickenpieces)"
+_S, _D = partial(_matrix, key="S"), partial(_matrix, key="D")
+_MORSE = partial(_matrix, key="D_asym", labels="signal_type", D_sym="proximity_symmetric", letter="ids")
+_EKMAN = partial(_matrix, key="S", labels=None, wavelength="ids")
+_CRABS = partial(_table, classes=["sp", "sex"], drop="index")
 _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
     # name: file below the folder, origin, reader
-    "aural_sonar": ("aural_sonar/aural_sonar.npz", f"{_UW} (AuraSonar.mat)", _matrix("S")),
-    "protein": ("protein/protein.npz", "R package evclust (protein)", _matrix("D")),
-    "protein_uw": ("protein_uw/protein_uw.npz", f"{_UW} (Protein.mat)", _matrix("S")),
-    "voting_vdm": ("voting_vdm_uw/voting_vdm_uw.npz", f"{_UW} (Voting.mat)", _matrix("S")),
-    "yeast_7_12": ("yeast_7_12_uw/yeast_7_12_uw.npz", f"{_UW} (Yeast.mat)", _matrix("S")),
-    "chicken_pieces": (
-        "chicken_pieces_20_60/chicken_pieces_20_60.npz",
-        "github.com/tmechsner/mlw-ss2016 (chickenpieces)",
-        _matrix("D"),
-    ),
+    "aural_sonar": ("aural_sonar/aural_sonar.npz", f"{_UW} (AuraSonar.mat)", _S),
+    "protein": ("protein/protein.npz", "R package evclust (protein)", _D),
+    "protein_uw": ("protein_uw/protein_uw.npz", f"{_UW} (Protein.mat)", _S),
+    "voting_vdm": ("voting_vdm_uw/voting_vdm_uw.npz", f"{_UW} (Voting.mat)", _S),
+    "yeast_7_12": ("yeast_7_12_uw/yeast_7_12_uw.npz", f"{_UW} (Yeast.mat)", _S),
+    "chicken_pieces": ("chicken_pieces_20_60/chicken_pieces_20_60.npz", _CHICKEN, _D),
     "morse": ("morse_confusions/morse_confusions.npz", "R package smacof (morse)", _MORSE),
-    "ekman": ("ekman_colours/ekman_colours.npz", "R package smacof (ekman)", _matrix("S", None, wavelength="ids")),
+    "ekman": ("ekman_colours/ekman_colours.npz", "R package smacof (ekman)", _EKMAN),
     "mutag": ("mutag/mutag.json", "BorgwardtLab/graph-kernels (data/mutag)", _mutag),
     "splice": ("splice/splice.csv.gz", "the KEEL repository (splice)", _splice),
-    "crabs": ("crabs/crabs.csv", "R package MASS (crabs)", _table("sp", "sex", drop=("index",))),
-    "pima": ("pima/pima.csv", "R package mlbench (PimaIndiansDiabetes)", _table("diabetes")),
-    "bupa": ("bupa/bupa.csv", "the KEEL repository (bupa)", _table("selector")),
-    "satimage": ("satimage/satimage.csv.gz", "R package mlbench (Satellite)", _table("classes")),
-    "letter": ("letter/letter.csv.gz", "R package mlbench (LetterRecognition)", _table("lettr")),
+    "crabs": ("crabs/crabs.csv", "R package MASS (crabs)", _CRABS),
+    "pima": ("pima/pima.csv", "R package mlbench (PimaIndiansDiabetes)", partial(_table, classes=["diabetes"])),
+    "bupa": ("bupa/bupa.csv", "the KEEL repository (bupa)", partial(_table, classes=["selector"])),
+    "satimage": ("satimage/satimage.csv.gz", "R package mlbench (Satellite)", partial(_table, classes=["classes"])),
+    "letter": ("letter/letter.csv.gz", "R package mlbench (LetterRecognition)", partial(_table, classes=["lettr"])),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -21,8 +22,7 @@ class DatasetInfo(NamedTuple):
     name, n, n_classes
         Name in :func:`load_benchmark`, number of objects, and of classes; 0 for a set without labels.
     kind : str
-        ``similarity`` or ``dissimilarity`` for a matrix; ``features``, ``categorical``, ``sequences`` or ``graphs`` for
-        objects that need a measure.
+        ``similarity`` or ``dissimilarity``; of objects ``features``, ``categorical``, ``sequences`` or ``graphs``.
     where : str
         ``shipped`` with similis, part of ``sklearn``, or ``benchmark``: in the folder ``SIMILIS_DATA``.
     about : str
@@ -67,17 +67,11 @@ CATALOG = {
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """List the data sets of :func:`load_benchmark`, as named tuples.
-
-    Examples
-    --------
-    >>> from similis.datasets import list_datasets
-    >>> [info.name for info in list_datasets() if info.where == "shipped"]
-    ['votes', 'sonar', 'promoters']
-    """
+    """List the data sets of :func:`load_benchmark`, as named tuples."""
     return list(CATALOG.values())
 
 
+_DATA = files("similis.datasets") / "data"
 _LICENSE = "UCI Machine Learning Repository, CC BY 4.0, https://doi.org/"
 
 
@@ -94,27 +88,19 @@ def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (data, target)
-        ``data`` of shape (435, 16) holds ``"y"``, ``"n"`` and ``"?"``, which means neither (absent, abstained, or a
-        position not made known) and may be treated as a third value; ``target`` 0 (democrat) or 1 (republican);
-        ``target_names``, ``feature_names``, ``kind``, and the citation in ``DESCR``.
+        ``data`` of shape (435, 16): ``"y"``, ``"n"`` or ``"?"``, which means neither and may be a third value;
+        ``target`` 0 (democrat) or 1 (republican); names, ``kind``, and the citation in ``DESCR``.
 
     Examples
     --------
     >>> from similis.datasets import load_votes
-    >>> X, y = load_votes(return_X_y=True)
-    >>> X.shape, X[0, :3]
-    ((435, 16), array(['n', 'y', 'n'], dtype='<U1'))
+    >>> load_votes().data[0, :3]
+    array(['n', 'y', 'n'], dtype='<U1')
     """
-    header, rows = _read("votes")
-    return pack(
-        data=np.array([row[1:] for row in rows]),
-        labels=[row[0] for row in rows],
-        feature_names=header[1:],
-        kind="categorical",
-        descr=f"Congressional Voting Records (1987). {_LICENSE}10.24432/C5C01P",
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-    )
+    header, rows = read_table(_DATA / "votes.csv")
+    data, labels = np.array([row[1:] for row in rows]), [row[0] for row in rows]
+    about = f"Congressional Voting Records (1987). {_LICENSE}10.24432/C5C01P"
+    return pack(data, labels, header[1:], "categorical", about, return_X_y, as_frame)
 
 
 def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -123,16 +109,11 @@ def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Parameters as in :func:`load_votes`. ``data`` has the shape (208, 60), ``target`` is 0 (mine) or 1 (rock). This is
     not the aural sonar of the similarity papers, which is ``load_benchmark("aural_sonar")``.
     """
-    header, rows = _read("sonar")
-    return pack(
-        data=np.array([row[:-1] for row in rows], dtype=np.float64),
-        labels=[{"M": "mine", "R": "rock"}[row[-1]] for row in rows],
-        feature_names=header[:-1],
-        kind="features",
-        descr=f"T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). {_LICENSE}10.24432/C5T01Q",
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-    )
+    header, rows = read_table(_DATA / "sonar.csv")
+    data = np.array([row[:-1] for row in rows], dtype=np.float64)
+    labels = [{"M": "mine", "R": "rock"}[row[-1]] for row in rows]
+    about = f"T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). {_LICENSE}10.24432/C5T01Q"
+    return pack(data, labels, header[:-1], "features", about, return_X_y, as_frame)
 
 
 def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -141,28 +122,21 @@ def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Parameters as in :func:`load_votes`. ``data`` of shape (106, 57) holds one nucleotide per column, at positions -50
     to +7 from the start of the gene; ``sequences`` the same as 106 strings; ``target`` is 0 (other) or 1 (promoter).
     """
-    _, rows = _read("promoters")
-    sequences = [row[1] for row in rows]
-    return pack(
-        data=np.array([list(sequence) for sequence in sequences]),
-        labels=[{"-": "other", "+": "promoter"}[row[0]] for row in rows],
-        feature_names=[f"p{i:+d}" for i in (*range(-50, 0), *range(1, 8))],
-        kind="sequences",
-        descr="C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences). "
-        f"{_LICENSE}10.24432/C5S01D",
-        return_X_y=return_X_y,
-        as_frame=as_frame,
-        sequences=sequences,
-    )
+    _, rows = read_table(_DATA / "promoters.csv")
+    data, sequences = np.array([list(row[1]) for row in rows]), [row[1] for row in rows]
+    labels = [{"-": "other", "+": "promoter"}[row[0]] for row in rows]
+    names = [f"p{i:+d}" for i in (*range(-50, 0), *range(1, 8))]
+    source = "C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences)."
+    about = f"{source} {_LICENSE}10.24432/C5S01D"
+    return pack(data, labels, names, "sequences", about, return_X_y, as_frame, sequences=sequences)
 
 
 def pack(
-    *,
     data: Array,
     labels: list[str] | Array,
     feature_names: list[str],
     kind: str = "",
-    descr: str = "",
+    about: str = "",
     return_X_y: bool = False,
     as_frame: bool = False,
     **more: Any,
@@ -174,11 +148,11 @@ def pack(
         data, y = pd.DataFrame(data, columns=feature_names), pd.Series(y, name="target")
     if return_X_y:
         return data, y
-    return Bunch(data=data, target=y, target_names=names, feature_names=feature_names, kind=kind, DESCR=descr, **more)
+    return Bunch(data=data, target=y, target_names=names, feature_names=feature_names, kind=kind, DESCR=about, **more)
 
 
-def _read(name: str) -> tuple[list[str], list[list[str]]]:
-    """Read header and rows of a csv file of the package."""
-    text = files("similis.datasets").joinpath("data", f"{name}.csv").read_text("utf-8")
-    header, *rows = csv.reader(text.splitlines())
+def read_table(file: Any) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a csv file, perhaps gzipped: a path, or a resource of the package."""
+    data = file.read_bytes()
+    header, *rows = csv.reader((gzip.decompress(data) if file.name.endswith(".gz") else data).decode().splitlines())
     return header, rows

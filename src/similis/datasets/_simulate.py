@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,28 +28,26 @@ def make_perturbed_centroids(
 ) -> Bunch:
     """Simulate binary objects that are class centroids with some features flipped, [cazzanti2007] sec. 6.1.
 
-    Every class g has one or more centroids, drawn uniformly from {0, 1}^d. The class of an object is drawn uniformly,
-    then one of the centroids of the class uniformly, and then each feature is flipped with the probability of that
-    centroid. Classes are equally likely but not equally large, and a small sample may lack one.
+    Centroids are drawn uniformly from {0, 1}^d, the class of an object and one of its centroids uniformly too. Classes
+    are equally likely but not equally large, and a small sample may lack one.
 
     Parameters
     ----------
     d : int
         Number of binary features.
     p : sequence of (sequence of float), default=((1/3,), (1/30,))
-        For each class and each of its centroids, the probability that a feature is flipped. A number is a class with
-        one centroid.
+        For each centroid of each class, the probability that a feature is flipped; a number for one centroid.
     n_train, n_test : int, default=100 and 1000
         Numbers of training and test objects.
     random_state : int, RandomState instance or None, default=None
-        Random seed; an integer makes the data reproducible.
+        Random seed.
 
     Returns
     -------
     Bunch
-        ``X_train`` of shape (n_train, d) and ``X_test`` with entries 0 and 1 (uint8), ``y_train`` and ``y_test`` with
-        class codes 0, 1, ..., ``centroids`` (per class an array of shape (its centroids, d)), and ``source_train``
-        and ``source_test``: the index of the centroid of each object within its class.
+        ``X_train`` and ``X_test`` of shape (n, d) with entries 0 and 1 (uint8), class codes ``y_train`` and ``y_test``,
+        ``centroids`` (an array per class), and in ``source_train`` and ``source_test`` the number of the centroid of
+        each object within its class.
 
     Examples
     --------
@@ -61,8 +59,7 @@ def make_perturbed_centroids(
     rates = _check_rates(p)
     random = check_random_state(random_state)
     # [cazzanti2007] sec. 6.1.2 -> c_gj uniform on {0, 1}^d, all independent
-    centroids = [random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates]
-    data = Bunch(centroids=centroids)
+    data = Bunch(centroids=[random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates])
     sizes = np.array([len(rate) for rate in rates])
     for part, n in (("train", n_train), ("test", n_test)):
         y = random.randint(0, len(rates), size=n)
@@ -70,7 +67,7 @@ def make_perturbed_centroids(
         row = (np.cumsum(sizes) - sizes)[y] + source  # of the centroid among all centroids
         # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
         flips = random.random_sample((n, d)) < np.concatenate(rates)[row, None]
-        data[f"X_{part}"] = np.concatenate(centroids)[row] ^ flips.astype(np.uint8)
+        data[f"X_{part}"] = np.concatenate(data.centroids)[row] ^ flips.astype(np.uint8)
         data[f"y_{part}"], data[f"source_{part}"] = y, source
     return data
 
@@ -106,16 +103,13 @@ def make_similarity(
 ) -> tuple[Any, Indices]:
     """Simulate a proximity matrix and labels, with configurable defects.
 
-    Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite
-    with ones on the diagonal. The defects are added in the order of the parameters. Fractions and norms hold exactly
-    before duplicates are made and entries are removed.
+    Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite.
+    Defects are added in the order of the parameters; fractions and norms are exact before the duplicates.
 
     Parameters
     ----------
-    n : int
-        Number of objects.
-    n_classes : int, default=2
-        Number of classes, whose sizes differ by at most one.
+    n, n_classes : int, default=2 classes
+        Number of objects, and of classes, whose sizes differ by at most one.
     separation : float, default=2.0
         Standard deviation of the class centers; that of the objects around them is 1.
     n_features : int, default=5
@@ -125,8 +119,7 @@ def make_similarity(
     asymmetric : float, default=0.0
         Frobenius norm of the skew-symmetric part, relative to that of the symmetric part.
     sparse : float in [0, 1], default=0.0
-        Fraction of the pairs that are absent, those with the smallest similarity. If not zero, the result is a CSR
-        array.
+        Fraction of the pairs that are absent, those with the smallest similarity.
     duplicates : int, default=0
         Number of objects that are exact copies of others, with their row, column and label.
     missing : float in [0, 1], default=0.0
@@ -134,14 +127,12 @@ def make_similarity(
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Dissimilarities are the largest similarity minus each similarity, zero on the diagonal.
     random_state : int, RandomState instance or None, default=None
-        Random seed; an integer makes the data reproducible.
+        Random seed.
 
     Returns
     -------
-    S : ndarray of shape (n, n), or CSR array if `sparse` is not zero
-        The proximities.
-    y : ndarray of shape (n,)
-        Class codes 0, 1, ...
+    S, y : ndarray of shape (n, n) and (n,)
+        The proximities, a CSR array if `sparse` is not zero, and class codes.
 
     Examples
     --------
@@ -167,13 +158,13 @@ def make_similarity(
         skew = random.normal(size=S.shape)
         skew -= skew.T
         S = S + skew * (asymmetric * linalg.norm(S) / (linalg.norm(skew) or 1.0))
-    absent = _least_alike(S, sparse)
+    absent = _mark(m, sparse, lambda i, j: np.argsort((S + S.T)[i, j], kind="stable"))  # the least alike
     if kind == "dissimilarity":
         S = S.max() - S
         np.fill_diagonal(S, 0.0)
     original = random.permutation(np.concatenate([np.arange(m), random.randint(0, m, size=int(duplicates))]))
     S, absent, y = S[np.ix_(original, original)], absent[np.ix_(original, original)], y[original]
-    S[_lost(n, missing, asymmetric == 0, random)] = np.nan
+    S[_mark(n, missing, lambda i, j: random.permutation(len(i)), symmetric=asymmetric == 0)] = np.nan
     if not sparse:
         return S, y
     rows, columns = np.nonzero(~absent)
@@ -188,40 +179,29 @@ def _check_rates(p: Any) -> list[Floats]:
         rates = []
     if not rates or any(rate.ndim != 1 or not len(rate) for rate in rates):
         raise ValueError(f"p must hold, for each class, one probability per centroid. Got {str(p)[:80]}.")
-    for g, rate in enumerate(rates):
-        if not ((rate >= 0) & (rate <= 1)).all():
-            raise ValueError(f"p must hold probabilities between 0 and 1. Got {str(rate)[:80]} for class {g}.")
+    wrong = next((g for g, rate in enumerate(rates) if not ((rate >= 0) & (rate <= 1)).all()), None)
+    if wrong is not None:
+        raise ValueError(f"p must hold probabilities between 0 and 1. Got {str(rates[wrong])[:80]} for class {wrong}.")
     return rates
 
 
 def _make_indefinite(S: Floats, share: float, keep: int) -> Floats:
     """Make every other eigenvalue after the largest `keep` negative, scaled to this fraction of the spectrum."""
     eigenvalues, U = linalg.eigh(S)
-    eigenvalues = np.maximum(eigenvalues[::-1], 0.0)
-    U = U[:, ::-1]
+    eigenvalues, U = np.maximum(eigenvalues[::-1], 0.0), U[:, ::-1]
     negative = np.zeros(len(S), dtype=bool)
     negative[min(keep, len(S) - 1) :: 2] = len(S) > 1
-    mass = eigenvalues[negative].sum()
-    if mass > 0:
+    if (mass := eigenvalues[negative].sum()) > 0:
         # share = t mass / (rest + t mass)
         eigenvalues[negative] *= -share / (1 - share) * eigenvalues[~negative].sum() / mass
     S = (U * eigenvalues) @ U.T
     return (S + S.T) / 2
 
 
-def _least_alike(S: Floats, share: float) -> Mask:
-    """Mark this fraction of the pairs, those with the smallest mean similarity, in both directions."""
-    i, j = np.triu_indices(len(S), 1)
-    order = np.argsort((S + S.T)[i, j], kind="stable")[: round(share * len(i))]
-    mask = np.zeros(S.shape, dtype=bool)
-    mask[i[order], j[order]] = mask[j[order], i[order]] = True
-    return mask
-
-
-def _lost(n: int, share: float, symmetric: bool, random: Any) -> Mask:
-    """Mark this fraction of the off-diagonal entries at random."""
-    mask = np.zeros((n, n), dtype=bool)
+def _mark(n: int, share: float, order: Callable[[Indices, Indices], Indices], symmetric: bool = True) -> Mask:
+    """Mark this fraction of the entries beside the diagonal, the first of the `order`; of pairs if `symmetric`."""
     i, j = np.triu_indices(n, 1) if symmetric else np.nonzero(~np.eye(n, dtype=bool))
-    chosen = random.permutation(len(i))[: round(share * len(i))]
+    chosen = order(i, j)[: round(share * len(i))]
+    mask = np.zeros((n, n), dtype=bool)
     mask[i[chosen], j[chosen]] = True
     return mask | mask.T if symmetric else mask

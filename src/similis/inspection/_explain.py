@@ -29,7 +29,7 @@ _BLOCK = 2**24  # entries of a block of altered rows
 Parts = tuple[NDArray[np.float64], NDArray[np.float64]]  # contributions (m, n, D), baseline (m, D)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Explanation(Display):
     """Contributions of the training objects to decisions; ``contributions.sum(axis=1) + baseline == decision``.
 
@@ -38,16 +38,12 @@ class Explanation(Display):
     contributions : ndarray of shape (m, n), or (m, n, G) for three classes or more
         Signed share of each training object in each decision.
     baseline, decision : ndarray of shape (m,) or (m, G)
-        Part of the decision that belongs to no object, such as an intercept; the decision, for two classes positive in
-        favor of ``classes[1]``, one value per class for more, the prediction of a regressor.
-    labels : ndarray of shape (m,)
-        Predictions of the model.
-    classes : ndarray of shape (G,) or None
-        Class labels; None for a regressor.
-    ids : sequence of str
-        Names of the training objects.
-    exact : bool
-        False if the contributions are an approximation, see :func:`explain`.
+        Part of the decision that belongs to no object; the decision (for two classes positive in favor of
+        ``classes[1]``) or the prediction of a regressor.
+    labels, classes : ndarray of shape (m,), ndarray of shape (G,) or None
+        Predictions of the model, and its class labels; None for a regressor.
+    ids, exact : sequence of str, bool
+        Names of the training objects; False if the contributions are an approximation, see :func:`explain`.
     """
 
     contributions: NDArray[np.float64]
@@ -59,10 +55,7 @@ class Explanation(Display):
     exact: bool
 
     def toward(self) -> NDArray[np.float64]:
-        """Contributions in favor of each row's prediction, shape (m, n).
-
-        They are positive for objects that favor the predicted class, or that raise the prediction of a regressor.
-        """
+        """Contributions in favor of each row's prediction, shape (m, n); a regressor's as they are."""
         if self.classes is None:
             return self.contributions
         codes = np.searchsorted(self.classes, self.labels)
@@ -71,25 +64,19 @@ class Explanation(Display):
         return self.contributions[np.arange(len(codes)), :, codes]
 
     def top(self, k: int = 5) -> list[list[tuple[str, float]]]:
-        """Name the at most `k` objects that contribute most to each prediction, the largest contributions first.
-
-        For a regressor by absolute value. Objects that do not contribute are left out.
-        """
+        """Name at most `k` objects that contribute most to each prediction, for a regressor by absolute value."""
         found = []
         for row in self.toward():
             size = np.abs(row) if self.classes is None else row
-            order = np.argsort(-size, kind="stable")[:k]
-            found.append([(self.ids[j], float(row[j])) for j in order if size[j] > 0])
+            largest = np.argsort(-size, kind="stable")[:k]
+            found.append([(self.ids[j], float(row[j])) for j in largest if size[j] > 0])
         return found
 
     def to_frame(self, k: int = 5) -> Any:
         """Return :meth:`top` as a pandas DataFrame with the columns row, prediction, object and contribution."""
         pandas = require_package("pandas", extra="frame", who="to_frame")
-        records = [
-            (i, label, name, value)
-            for i, (label, best) in enumerate(zip(self.labels.tolist(), self.top(k)))
-            for name, value in best
-        ]
+        rows = enumerate(zip(self.labels.tolist(), self.top(k)))
+        records = [(i, label, name, value) for i, (label, best) in rows for name, value in best]
         return pandas.DataFrame(records, columns=["row", "prediction", "object", "contribution"])
 
     def to_html(self) -> str:
@@ -106,17 +93,11 @@ class Explanation(Display):
                 Bars([min(v, 0)], [max(v, 0)], [j - 0.33], [j + 0.33], color="accent", tips=[f"{name}\n{v:.4g}"])
                 for j, (name, v) in enumerate(best)
             ]
-            found.append(
-                Figure(
-                    f"Objects that contribute most to the prediction {self.labels[i]} of row {i}.",
-                    Axis(low, high, "contribution", n_ticks=5),
-                    names_axis([name for name, _ in best] or ["none"], reverse=True),
-                    bars,
-                    kind="explanation",
-                    height=23 * max(len(best), 1),
-                    title=f"row {i}: {self.labels[i]}",
-                )
-            )
+            about = f"Objects that contribute most to the prediction {self.labels[i]} of row {i}."
+            x_axis = Axis(low, high, "contribution", n_ticks=5)
+            y_axis = names_axis([name for name, _ in best] or ["none"], reverse=True)
+            height, title = 23 * max(len(best), 1), f"row {i}: {self.labels[i]}"
+            found.append(Figure(about, x_axis, y_axis, bars, kind="explanation", height=height, title=title))
         return found
 
 
@@ -126,8 +107,7 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     Parameters
     ----------
     model : fitted classifier or regressor
-        Any model on proximity rows: an estimator of similis, or a pipeline that ends in one or in an estimator of
-        scikit-learn. A pipeline that starts with ``Pairwise`` reads objects.
+        An estimator of similis, or a pipeline that ends in one or in an estimator of scikit-learn.
     rows : array-like of shape (m, n), or objects
         What the model predicts from.
     ids : sequence of str, optional
@@ -135,36 +115,28 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
 
     Notes
     -----
-    Contributions are exact
-
-    - for nearest neighbors: the weight of each neighbor, counted for its class or multiplied by its target minus the
-      mean target of the neighbors;
-    - for models that are linear in the row, also behind spectrum treatments (support vector machines, P-SVM,
-      ProximityRidge, MaxSim, SBC, nearest centroids, normal-based linear rules): coefficient times entry. For three
-      classes or more and pairs of classes, the decision of a class is its mean margin against the others;
-    - for KernelHLM: the share of each component in the posterior probability.
+    Contributions are exact for nearest neighbors (the weight of each neighbor, counted for its class or multiplied by
+    its target minus the mean target of the neighbors), for models that are linear in the row, also behind spectrum
+    treatments (coefficient times entry; with pairs of classes, the decision of a class is its mean margin against the
+    others), and for KernelHLM (the share of each component in the posterior probability).
 
     For all other models one entry of the row at a time is replaced by the mean of the row, and the contribution is the
-    change of the decision; what the entries do together only is left in the baseline. ``exact`` is False.
+    change of the decision; what the entries do together only is left in the baseline.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import SimilarityKNN, explain
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> model = SimilarityKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
     >>> found = explain(model, [[2.0, 3.0, 1.0, 0.0]], ids=["ann", "bob", "cem", "dee"])
     >>> [(name, round(value, 2)) for name, value in found.top(2)[0]]
     [('ann', 0.33), ('bob', 0.33)]
-    >>> bool(np.isclose(found.contributions.sum() + found.baseline[0], found.decision[0]))
-    True
     """
     check_is_fitted(model)
-    labels = np.asarray(model.predict(rows))
+    labels, X = np.asarray(model.predict(rows)), rows
     for name in ("best_estimator_", "estimator_"):  # a search; a conformal model
         model = getattr(model, name, model)
     steps = [s for _, s in model.steps if s not in (None, "passthrough")] if isinstance(model, Pipeline) else [model]
-    X = rows
     while len(steps) > 1 and not get_tags(steps[0]).input_tags.pairwise:  # measures objects
         X = steps.pop(0).transform(X)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -173,24 +145,17 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     last = steps[-1]
     named = {SimilarityKNN: _class_votes, SimilarityKNNRegressor: _target_parts, KernelHLM: _mixture_shares}
     exactly = next((function for cls, function in named.items() if isinstance(last, cls)), None)
-    Q = None if exactly is None else _to_rows(steps[:-1], X)
+    Q = _to_rows(steps[:-1], X) if exactly else None
     exact_parts = _linear_terms(steps, X) if exactly is None or Q is None else exactly(last, Q)
     contributions, baseline = exact_parts or _changes(steps, X)
     classes = None if is_regressor(model) else np.asarray(model.classes_)
     if contributions.shape[2] == 1:
-        contributions, baseline = contributions[:, :, 0], baseline[:, 0]
+        contributions, baseline = contributions[..., 0], baseline[:, 0]
     names = tuple(map(str, range(X.shape[1]) if ids is None else ids))
     if len(names) != X.shape[1]:
         raise ProximityError(f"ids must name the {X.shape[1]} objects of the columns. Got {len(names)} names.")
-    return Explanation(
-        contributions=contributions,
-        baseline=baseline,
-        decision=contributions.sum(axis=1) + baseline,
-        labels=labels,
-        classes=classes,
-        ids=names,
-        exact=exact_parts is not None,
-    )
+    decision, exact = contributions.sum(axis=1) + baseline, exact_parts is not None
+    return Explanation(contributions, baseline, decision, labels, classes, names, exact)
 
 
 def _as_decision(terms: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -222,9 +187,8 @@ def _class_votes(last: SimilarityKNN, Q: NDArray[np.float64]) -> Parts:
     """Weights of nearest neighbors, each for its class."""
     indices, weights = last.neighbor_weights(Q)
     known, G = indices >= 0, len(last.classes_)
-    contributions = np.zeros((*Q.shape, G))
+    contributions, objects = np.zeros((*Q.shape, G)), indices[known]
     shrunk = 1.0 if last.weights == "krr" else 1.0 + last.smoothing * G
-    objects = indices[known]
     contributions[np.nonzero(known)[0], objects, last._codes[objects]] = weights[known] / shrunk
     scores = last.class_scores(last.check_rows(Q))
     return _as_decision(contributions), _as_decision(scores - contributions.sum(axis=1))
@@ -268,14 +232,13 @@ def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Parts | None:
     contributions = Q[:, :, None] * coef.T
     error = np.abs(contributions.sum(axis=1) + intercept - decision)
     size = np.abs(contributions).sum(axis=1) + np.abs(intercept) + np.abs(decision)
-    if not (error <= 1e-6 * size).all():  # also for NaN: not linear
-        return None
-    return contributions, decision - contributions.sum(axis=1)
+    is_linear = (error <= 1e-6 * size).all()  # False for NaN
+    return (contributions, decision - contributions.sum(axis=1)) if is_linear else None
 
 
 def _changes(steps: list[Any], X: NDArray[np.float64]) -> Parts:
     """Change of the decision when one entry of a row is replaced by the mean of the row."""
-    model = Pipeline([(str(i), step) for i, step in enumerate(steps)])
+    model, n = Pipeline([(str(i), step) for i, step in enumerate(steps)]), X.shape[1]
 
     def decide(rows: NDArray[np.float64]) -> NDArray[np.float64]:
         if is_regressor(model):
@@ -283,13 +246,10 @@ def _changes(steps: list[Any], X: NDArray[np.float64]) -> Parts:
         return _as_decision(np.nan_to_num(model_scores(model, rows)))
 
     decision = decide(X)
-    n = X.shape[1]
     contributions = np.zeros((*X.shape, decision.shape[1]))
-    per_block = max(1, _BLOCK // n)
     for i, row in enumerate(X):
         mean = np.nanmean(row) if not np.isnan(row).all() else 0.0
-        for start in range(0, n, per_block):
-            columns = np.arange(start, min(start + per_block, n))
+        for columns in np.array_split(np.arange(n), -(-n // max(1, _BLOCK // n))):
             altered = np.repeat(row[None], len(columns), axis=0)
             altered[np.arange(len(columns)), columns] = np.where(np.isnan(row[columns]), np.nan, mean)
             contributions[i, columns] = decision[i] - decide(altered)
@@ -300,9 +260,8 @@ def _margins(last: Any, rows: Any) -> NDArray[np.float64]:
     """Decision values of a last step before they become votes or probabilities: (m, 1) or (m, G)."""
     if is_regressor(last):
         return np.asarray(last.predict(rows), dtype=np.float64).reshape(len(rows), -1)
-    G = len(last.classes_)
+    G, pairs = len(last.classes_), None
     shape = next((name for name in ("decision_function_shape", "shape_") if hasattr(last, name)), None)
-    pairs = None
     if G > 2 and shape is not None:  # SVC, and what compact makes of it
         last = copy.copy(last)
         setattr(last, shape, "ovo")

@@ -1,14 +1,13 @@
 """Files: proximity matrices with their ids, kind and labels; objects; fitted models. Nothing in a file is executed."""
 
 from similis.io._blocks import BlockFile
+from similis.io._checks import PairOptions, ReadOptions, decide_kind
 from similis.io._files import file_format, files_beside, read_proximity, write_proximity
 from similis.io._formats import Format, formats
-from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
 from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
-from similis.io._options import PairOptions, ReadOptions
 from similis.io._pairs import read_pairs
 from similis.io._proximity import Proximity
 

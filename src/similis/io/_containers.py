@@ -26,19 +26,11 @@ from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._kind import kind_in_words, kind_of_array
+from similis.io._checks import ReadOptions, as_ids, kind_in_words, kind_of_array, quote_short
 from similis.io._numpy import check_size, choose_array, named_array
-from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs
 from similis.io._pairs import pairs_of_rows, sparse_values
-from similis.io._proximity import (
-    Proximity,
-    as_ids,
-    proximity_in_file,
-    quote_short,
-    square_of_condensed,
-    with_labels,
-)
+from similis.io._proximity import Proximity, proximity_in_file, square_of_condensed, with_labels
 from similis.io._text import matrix_of_rows, open_unpacked, without_title
 
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
@@ -46,10 +38,10 @@ _LABELS = ("labels", "label", "y", "classes", "class", "target")
 _VECTORS = (*_IDS, *_LABELS)
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
 _HDF5_SECONDS = 20.0  # for one step of reading, of at most a few megabytes
+_NO_NUMBERS = ("cell", "char")  # classes of MATLAB
 
 
-def _last(name: str) -> str:
-    """Name of an array without the groups or structs that hold it."""
+def _last(name: str) -> str:  # without the groups or structs that hold it
     return re.split(r"[/.]", name)[-1].lower()
 
 
@@ -79,12 +71,10 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
     with open(path, "rb") as file:
         if file.read(128)[:10] == b"MATLAB 7.3":
             return read_hdf5(path, options)
-    arrays: dict[str, Any] = {}
     with parse_errors(where, "MATLAB file"):
         data = path.read_bytes()
         order = {b"IM": "<", b"MI": ">"}.get(data[126:128], "")
-        if not order:
-            arrays = dict(_mat4_matrices(data, where))
+        arrays: dict[str, Any] = {} if order else dict(_mat4_matrices(data, where))
         for kind, content in _mat_elements(data[128:], order) if order else ():
             if kind == _COMPRESSED:
                 unpacker = zlib.decompressobj()
@@ -99,11 +89,8 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
             raise ProximityError(f"{where} holds complex numbers in {', '.join(numeric)[:80]}; values must be real.")
         chosen = choose_array(numeric, options.key, where, options.square)
         check_size(f"{where}, array {quote_short(chosen)},", arrays[chosen].nbytes, max_bytes)
-        texts = {
-            _last(name): value if isinstance(value, list) else value.ravel().tolist()
-            for name, value in arrays.items()
-            if name != chosen and isinstance(value, list | np.ndarray)
-        }
+        texts = {_last(name): value for name, value in arrays.items() if name != chosen and value is not None}
+        texts = {name: value if isinstance(value, list) else value.ravel().tolist() for name, value in texts.items()}
         return _make(where, chosen, arrays[chosen], texts, options.square)
 
 
@@ -128,8 +115,7 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
             rows = columns = 0
         n_numbers = rows * columns * (1 + is_complex)
         values = np.frombuffer(data, number, n_numbers, at + 20 + length).astype(np.float64)
-        if is_complex:
-            values = values[: rows * columns] + 1j * values[rows * columns :]
+        values = values[: rows * columns] + 1j * values[rows * columns :] if is_complex else values
         values = values.reshape((rows, columns), order="F")
         if digits[1] == 1:
             yield name, ["".join(map(chr, row.astype(int).tolist())).strip() for row in values]
@@ -139,7 +125,7 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
             yield name, sp.coo_array((values[:-1, 2], (i[:-1] - 1, j[:-1] - 1)), shape=(i[-1], j[-1])).toarray()
         else:
             yield name, values
-        at += 20 + length + rows * columns * number.itemsize * (1 + is_complex)
+        at += 20 + length + n_numbers * number.itemsize
 
 
 def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
@@ -178,18 +164,15 @@ def _mat_arrays(data: bytes, order: str, prefix: str = "", depth: int = 0) -> It
         return
     if form == _CELL and depth < 2:
         cells = [dict(_mat_arrays(content, order, "", depth + 1)).get("") for kind, content in parts if kind == _MATRIX]
-        value = [
-            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
-            for x in cells
-        ]
+        cells = ["".join(map(str, x)) if isinstance(x, list) else x for x in cells]
+        value = [x.ravel()[0].item() if isinstance(x, np.ndarray) else x or "" for x in cells]
     elif form == _CHAR and parts:
         kind, content = parts[0]
-        letters = list(
-            content.decode("utf-8", "replace") if kind in (1, 16) else map(chr, _mat_numbers(parts[0], order))
-        )
-        value = ["".join(letters)]
+        is_utf8 = kind in (1, 16)
+        letters = content.decode("utf-8", "replace") if is_utf8 else "".join(map(chr, _mat_numbers(parts[0], order)))
+        value = [letters]
         if len(shape) == 2 and shape[0] > 1:  # one text per row, stored by columns
-            value = ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
+            value = [letters[i :: shape[0]].strip() for i in range(min(shape[0], len(letters)))]
     elif form == _SPARSE and len(parts) >= 3:
         rows, starts, values = (_mat_numbers(part, order) for part in parts[:3])
         matrix = sp.csc_array((values.astype(np.float64), rows[: len(values)], starts), shape=shape)
@@ -218,11 +201,10 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
                 arrays[name] = item
 
         file.visititems(collect)
-        is_matlab = any("MATLAB_class" in item.attrs for item in arrays.values())
+        forms = {name: _text(item.attrs.get("MATLAB_class", "")) for name, item in arrays.items()}
+        is_matlab = any(forms.values())
         numeric = {
-            name: item
-            for name, item in arrays.items()
-            if item.dtype.kind in "fiub" and _text(item.attrs.get("MATLAB_class", "")) not in ("cell", "char")
+            k: array for k, array in arrays.items() if array.dtype.kind in "fiub" and forms[k] not in _NO_NUMBERS
         }
         chosen = choose_array(_possible_matrices(numeric), options.key, where, options.square)
         values = source.array(arrays[chosen])
@@ -244,15 +226,11 @@ def _check_hdf5(path: Path, where: str, max_bytes: int) -> None:
     """Let another process read the file first: the HDF5 library crashes or never returns on some damaged files."""
     if getattr(sys, "frozen", False) or "python" not in Path(sys.executable or "").name.lower():
         return  # the program does not run scripts
-    script = str(Path(__file__).with_name("_hdf5_check.py"))
+    script, nowhere = str(Path(__file__).with_name("_hdf5_check.py")), subprocess.DEVNULL
     command = [sys.executable, "-I", script, os.path.abspath(path), str(_HDF5_SECONDS), str(max_bytes)]
+    command += filter(os.path.isabs, sys.path)
     try:
-        done = subprocess.run(
-            [*command, *filter(os.path.isabs, sys.path)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        done = subprocess.run(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
     except OSError:
         return
     if done.returncode and done.stdout:
@@ -271,7 +249,6 @@ class _Hdf5:
         self.file, self.where, self.max_bytes = file, where, max_bytes
 
     def array(self, item: Any) -> NDArray[Any]:
-        """Values of a data set."""
         if not isinstance(item, self.h5py.Dataset):
             raise ProximityError(f"{self.where}: {quote_short(item.name)} must be an array. Got a group.")
         if item.is_virtual or item.external:
@@ -282,7 +259,6 @@ class _Hdf5:
         return np.asarray(item[()])
 
     def member(self, group: Any, name: str) -> Any:
-        """Member of a group."""
         link = None if "/" in name else group.get(name, getlink=True, default=None)
         if link is None and "/" not in name:
             raise ProximityError(f"{self.where}: {quote_short(group.name)} has no {quote_short(name)}.")
@@ -318,15 +294,12 @@ def _read_anndata(source: _Hdf5, options: ReadOptions) -> Proximity:
     key = names[0] if len(names) == 1 else "distances"
     key = key if options.key is None else options.key.removeprefix("obsp/")
     if key not in names:
-        raise ProximityError(
-            f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120]}; say which with key=..."
-        )
-    stated = _OBSP.get(key) or kind_of_array(key)
-    item = source.member(obsp, key)
+        found = ", ".join(names)[:120]
+        raise ProximityError(f"{where} must hold one matrix in obsp. Got {found}; say which with key=...")
+    stated, item = _OBSP.get(key) or kind_of_array(key), source.member(obsp, key)
     ids = source.column(obs, _text(obs.attrs.get("_index", "_index")))
     about: dict[str, Any] = {"format": f"AnnData, obsp/{key}"}
-    if stated is not None:
-        about["reason"] = "by the name of the array"
+    about |= {"reason": "by the name of the array"} if stated else {}
     if isinstance(item, source.h5py.Dataset):
         values: Any = source.array(item)
     else:
@@ -339,22 +312,19 @@ def _read_anndata(source: _Hdf5, options: ReadOptions) -> Proximity:
         parts = tuple(source.array(source.member(item, part)) for part in ("data", "indices", "indptr"))
         matrix = (sp.csr_array if form == "csr_matrix" else sp.csc_array)(parts, shape=shape)
         matrix.check_format(full_check=True)
-        kind = options.kind or stated
-        values, counts = sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
+        values, counts = sparse_values(matrix, options.kind or stated, options.pairs.absent, where, options.max_bytes)
         about |= counts
     column = options.label_column
     if column is None:  # the only categorical one
         inside = [name for name in obs if isinstance(obs.get(name, getlink=True), source.h5py.HardLink)]
-        found = [name for name in inside if _text(obs[name].attrs.get("encoding-type", "")) == "categorical"]
-        column = found[0] if len(found) == 1 else None
+        fitting = [name for name in inside if _text(obs[name].attrs.get("encoding-type", "")) == "categorical"]
+        column = fitting[0] if len(fitting) == 1 else None
     elif column not in obs:
         raise ProximityError(f"{where}: obs has no column {quote_short(column)}. It has {', '.join(obs)[:120]}.")
     labels = [] if column is None else source.column(obs, column)
     about |= {} if column is None else {"labels": f"obs/{column}"}
     P = proximity_in_file(where, values, ids, stated or options.kind, None, None, about)
-    if column is None or (None in labels and options.label_column is None):
-        return P
-    return with_labels(P, labels, where)
+    return P if None in labels and options.label_column is None else with_labels(P, labels, where)
 
 
 def write_h5ad(file: IO[bytes], P: Proximity) -> None:
@@ -365,15 +335,12 @@ def write_h5ad(file: IO[bytes], P: Proximity) -> None:
     text = h5py.string_dtype()
     with h5py.File(file, "w") as out:
 
-        def group(name: str, form: str, version: str = "0.1.0", **attributes: Any) -> Any:
-            made = out.require_group(name)
-            made.attrs.update({"encoding-type": form, "encoding-version": version, **attributes})
-            return made
+        def group(name: str, form: str, version: str = "0.1.0", **attributes: Any) -> None:
+            out.require_group(name).attrs.update({"encoding-type": form, "encoding-version": version, **attributes})
 
         def array(name: str, data: Any, form: str = "array", **options: Any) -> None:
-            out.create_dataset(name, data=data, **options).attrs.update(
-                {"encoding-type": form, "encoding-version": "0.2.0"}
-            )
+            made = out.create_dataset(name, data=data, **options)
+            made.attrs.update({"encoding-type": form, "encoding-version": "0.2.0"})
 
         group("/", "anndata")
         names = ["label"] if P.labels is not None else []
@@ -415,13 +382,10 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
             is_named = is_list and "names" in attributes
             objects = dict(zip(_strings(attributes["names"]) or (), found.value) if is_named else _pairlist(found))
             usable = [name for name, value in objects.items() if _r_shape(value) is not None]
-            if key is None and len(usable) == 1:
-                key = usable[0]
+            key = usable[0] if key is None and len(usable) == 1 else key
             if key not in usable:
-                raise ProximityError(
-                    f"{where} must hold one matrix or dist object. Got {', '.join(objects)[:120] or 'none'}; say which "
-                    "with key=..."
-                )
+                got = f"Got {', '.join(objects)[:120] or 'none'}; say which with key=..."
+                raise ProximityError(f"{where} must hold one matrix or dist object. {got}")
             found = objects[key]
             attributes = _r_attributes(found)
         if _r_shape(found) is None:
@@ -431,29 +395,26 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
         values = _r_numbers(found)
         if "dim" in attributes:
             values = values.reshape([int(x) for x in attributes["dim"].value], order="F")
-            names: list[list[str] | None] = [None, None]
-            if "dimnames" in attributes:
-                names = [_strings(x) for x in attributes["dimnames"].value]
-            if options.square and names[0] is None:
-                names[0] = names[1]
-            return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)
+            names = map(_strings, attributes["dimnames"].value) if "dimnames" in attributes else (None, None)
+            rows, columns = names
+            rows = columns if options.square and rows is None else rows
+            return proximity_in_file(where, values, rows, None, None, columns if columns != rows else None)
         ids = _strings(attributes["Labels"]) if "Labels" in attributes else None
         # R stores the columns of the lower triangle, which are the rows of the upper one: SciPy's condensed order.
         matrix = square_of_condensed(values, where, stated=True)
-        kind: Kind = "dissimilarity"
-        if "simil" in (_strings(attributes["class"]) or () if "class" in attributes else ()):  # of the package proxy
-            kind = "similarity"
-            np.fill_diagonal(matrix, max(1.0, float(np.nanmax(values, initial=1.0))))
+        # The package proxy has a class for similarities.
+        is_similarity = "class" in attributes and "simil" in (_strings(attributes["class"]) or ())
+        if is_similarity:
+            np.fill_diagonal(matrix, np.nanmax(values, initial=1.0))
+        kind = "similarity" if is_similarity else "dissimilarity"
         return proximity_in_file(where, matrix, ids, kind, about={"reason": "by its class"})
 
 
 def _r_shape(value: Any) -> int | None:
     """Number of dimensions of a matrix or data frame (2) or a dist object (1) of R; None for anything else."""
-    attributes = _r_attributes(value)
-    if value.info.type.name == "VEC" and "row.names" in attributes:  # a data frame
-        return 2
-    if value.info.type.name not in ("REAL", "INT", "LGL"):
-        return None
+    attributes, kind = _r_attributes(value), value.info.type.name
+    if kind not in ("REAL", "INT", "LGL"):
+        return 2 if kind == "VEC" and "row.names" in attributes else None
     if "dim" in attributes and len(attributes["dim"].value) == 2:
         return 2
     return 1 if "Size" in attributes else None
@@ -466,9 +427,7 @@ def _r_attributes(node: Any) -> dict[str, Any]:
 def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
     """Tags and values of a linked list of R."""
     while node is not None and node.info.type.name == "LIST":
-        tag = node.tag
-        if tag is not None and tag.referenced_object is not None:
-            tag = tag.referenced_object
+        tag = node.tag and (node.tag.referenced_object or node.tag)
         yield ("" if tag is None else tag.value.value.decode("utf-8", "replace")), node.value[0]
         node = node.value[1]
 
@@ -514,9 +473,8 @@ def _strings(node: Any) -> list[str] | None:
 
 def read_excel(path: Path, options: ReadOptions) -> Proximity:
     """Read the first sheet of a workbook, or the one called `key`, as a table of text would be read."""
-    where = short_path(path)
+    where, comments = short_path(path), list[str]()
     rows, names = excel_rows(path, options.key, options.max_bytes)
-    comments: list[str] = []
     rows = list(without_title(iter(rows), comments))
     if options.square and rows and (options.pairs.any or are_pairs([cells for _, cells in rows[:60]], square=True)):
         lines, cells = zip(*rows)
@@ -544,13 +502,12 @@ def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[
                 raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {', '.join(names)[:120]}.")
             sheet = book[key] if key is not None else book.worksheets[0]
             sheet.reset_dimensions()  # of a sheet that declares too many
-            rows = [
-                (line, ["" if cell is None else str(cell) for cell in cells])
-                for line, cells in enumerate(sheet.iter_rows(values_only=True), 1)
+            lines = [
+                ["" if cell is None else str(cell) for cell in cells] for cells in sheet.iter_rows(values_only=True)
             ]
         finally:
             book.close()
-    rows = [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
+    rows = [(line, cells) for line, cells in enumerate(lines, 1) if any(map(str.strip, cells))]
     filled = [[j for j, cell in enumerate(cells) if cell.strip()] for _, cells in rows]
     start, end = min((f[0] for f in filled), default=0), max((f[-1] + 1 for f in filled), default=0)
     return [(line, (cells + [""] * end)[start:end]) for line, cells in rows], names
@@ -590,7 +547,7 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
         raise ProximityError(f"{where} must hold a square matrix. Got {rows} rows and {columns} columns.")
     kind = options.kind or kind_in_words(path.stem.replace("_", " "))
     values, about = sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
-    return proximity_in_file(where, values, None, kind, None, None, about)
+    return proximity_in_file(where, values, kind=kind, about=about)
 
 
 def _market_matrix(entries: NDArray[np.float64], shape: tuple[int, int], form: str, symmetry: str) -> Any:
@@ -643,8 +600,7 @@ def read_graphml(path: Path, options: ReadOptions) -> Proximity:
         tag = tag.rpartition(":")[2]
         if tag == "data" and owner:
             data[names.get((owner, key), names.get(("all", key), key))] = "".join(text).strip()
-        elif tag in ("node", "edge"):
-            owner = ""
+        owner = "" if tag in ("node", "edge") else owner
 
     def reject(*_: Any) -> None:
         raise ProximityError(f"{where} has a document type declaration, which is not read; remove it.")

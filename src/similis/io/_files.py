@@ -19,20 +19,11 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._checks import PairOptions, ReadOptions, decide_kind, quote_short, reject_infinite
 from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
-from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy
-from similis.io._options import PairOptions, ReadOptions
-from similis.io._proximity import (
-    Proximity,
-    as_proximity,
-    labels_in_column,
-    mirror_triangle,
-    proximity_in_file,
-    quote_short,
-    reject_infinite,
-)
+from similis.io._proximity import Proximity, as_proximity, labels_in_column, mirror_triangle, proximity_in_file
 from similis.io._text import TEXT_PACKERS
 from similis.io._zarr import write_zarr
 
@@ -68,44 +59,37 @@ def read_proximity(
     Parameters
     ----------
     path : str or path-like
-        The ending names the format; text is recognized by its contents. ``.npz``: written by similis, or any archive
-        with one matrix in it. ``.npy``: a matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there
-        is one. ``.zarr``: a store of one array. ``.csv``, ``.tsv``, ``.txt``, also compressed: ids in the first row,
-        the first column or both, or a bare table of numbers whose first cell is not empty; or a list of pairs (see
-        :func:`similis.io.read_pairs`), or a PHYLIP matrix. ``.parquet``: one column per object, row ids in a column of
-        text; or a list of pairs.
+        The ending names the format; text is recognized by its contents. ``.npz``: any archive with one matrix.
+        ``.npy``: a matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a
+        store of one array. ``.csv``, ``.tsv``, ``.txt``, also compressed: ids in the first row, the first column or
+        both, or a bare table of numbers; or a list of pairs (see :func:`similis.io.read_pairs`), or a PHYLIP matrix.
+        ``.parquet``: one column per object, row ids in a column of text; or a list of pairs.
     labels : str, path-like or array-like of shape (m,), optional
-        A file of labels, or the labels. A file holds lines ``id,label``, matched by id (see :func:`align_labels`:
-        objects without a label are left out, with a warning), or one label per line in the order of the rows; a
-        header is optional. Labels spelled as integers become integers. By default those stored with the matrix; for
-        text files those in ``<name>.labels.csv`` beside it, if there is one.
+        The labels, or a file of lines ``id,label`` (see :func:`align_labels`: objects without a label are left out,
+        with a warning), or of one label per line. By default those stored with the matrix, or for text files in
+        ``<name>.labels.csv`` beside it.
     label_column, id_column : str, optional
         Columns of the label file, by name or by number from 1 on. Recognized by default. Without a label file,
         `label_column` names a column of the matrix file.
     na : sequence of str, optional
-        Spellings of a missing label in the label file, beside an empty cell; NA, N/A, NaN, null and similar ones by
-        default.
+        Spellings of a missing label, beside an empty cell; NA, N/A, NaN, null and similar ones by default.
     kind : {"similarity", "dissimilarity"}, optional
         Kind of the values, with a warning where the file states another one. By default what the file states.
     square : bool, default=True
-        Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
-        blocks of new rows x training columns too.
+        Whether rows and columns must be the same objects in the same order; False for blocks of new rows.
     directed : bool, default=False
         Whether the two directions of a pair are different. By default a square matrix of which one triangle is empty
         (missing, or zero) is filled in from the other one, with a warning.
     mmap : bool, default=False
-        Leave the values of an npy file or a zarr store on disk and read them where they are used. They are not checked
-        for infinities.
+        Leave the values of an npy file or a zarr store on disk. They are not checked for infinities.
     dtype : dtype, optional
         float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
     key : str, optional
         Name of the array or sheet that is the matrix, in a file that holds several.
     delimiter : str, optional
-        Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
-        comma.
+        Character between the cells of a text file; by default recognized by the first line.
     header : bool, optional
-        Whether the first line of a text file that holds numbers only names the columns. By default it does if a square
-        matrix has one line too many.
+        Whether the first line of a table of numbers names the columns. By default if it makes one line too many.
     format : str, optional
         Name of the format, if the ending and the contents do not show it: csv, pairs, phylip, lsmat, ...
     columns, score, aggregate, absent : optional
@@ -116,8 +100,7 @@ def read_proximity(
     Returns
     -------
     Proximity
-        With ``values``, ``ids``, ``kind``, ``labels`` and, for blocks, ``column_ids``. Empty cells, ``NA``, ``nan``
-        and nulls are NaN: missing.
+        Empty cells, ``NA``, ``nan`` and nulls are NaN: missing.
 
     Examples
     --------
@@ -137,9 +120,8 @@ def read_proximity(
     options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)
     form = find_format(path, format, options)
     if mmap and form.name not in ("npy", "zarr"):
-        raise ProximityError(
-            f"{where}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
-        )
+        rule = "only npy files and zarr stores can stay on disk"
+        raise ProximityError(f"{where}: {rule}. Convert it, or use mmap=False.")
     if form.read is None:
         raise ProximityError(f"{where}: the format {form.name} is written, not read.")
     P = form.read(path, options)
@@ -162,9 +144,8 @@ def read_proximity(
     if labels is None:
         return P
     if isinstance(labels, str | os.PathLike):
-        rows, labels = align_labels(
-            labels, P.ids, P.n, column=label_column, id_column=id_column, na=na, max_bytes=max_bytes
-        )
+        by: dict[str, Any] = {"column": label_column, "id_column": id_column, "na": na}
+        rows, labels = align_labels(labels, P.ids, P.n, max_bytes=max_bytes, **by)
         P = P if len(rows) == P.n else P.take(rows)
     return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids, P.about)
 
@@ -187,16 +168,14 @@ def file_format(path: Path, *, writing: bool = False) -> str:
 
 
 def _written_format(path: Path) -> Format:
-    form = format_of_name(path)
+    form, where = format_of_name(path), short_path(path)
     written = [f for f in formats().values() if f.write is not None or f.name in _WRITTEN_BY_PATH]
     if form in written:
         return form
     endings = ", ".join(f.endings[0] for f in written)
     if form is None:
-        raise ProximityError(f"{short_path(path)} must end in {endings}, which names its format.")
-    raise ProximityError(
-        f"{short_path(path)}: files of the format {form.name} are read, but not written. Use {endings}."
-    )
+        raise ProximityError(f"{where} must end in {endings}, which names its format.")
+    raise ProximityError(f"{where}: files of the format {form.name} are read, but not written. Use {endings}.")
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -224,10 +203,8 @@ def _check_square(P: Proximity, where: str) -> None:
             )
     rows, columns = P.shape[:2]
     if rows != columns:
-        raise ProximityError(
-            f"{where} must hold a square matrix, one row and one column per object. Got {rows} rows and {columns} "
-            "columns. For a block of new rows use square=False."
-        )
+        counts = f"Got {rows} rows and {columns} columns. For a block of new rows use square=False."
+        raise ProximityError(f"{where} must hold a square matrix, one row and one column per object. {counts}")
 
 
 def write_proximity(
@@ -239,17 +216,13 @@ def write_proximity(
     labels: ArrayLike | None = None,
     column_ids: Sequence[Any] | None = None,
 ) -> None:
-    """Write a proximity matrix, with its ids, kind and labels.
-
-    The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
-    the old file or the new one. A text file without ids is a bare table, below a comment that names the kind.
+    """Write a proximity matrix, with its ids, kind and labels; a reader finds the old file or the new one.
 
     Parameters
     ----------
     path : str or path-like
-        Its ending names the format: ``.npz``; ``.npy``, with ids, kind and labels in a ``.npy.json`` file beside it;
-        ``.zarr``, a folder of uncompressed chunks; ``.csv``, ``.tsv``, also with ``.gz``, with labels in
-        ``<name>.labels.csv`` beside it; ``.parquet``.
+        Its ending names the format: ``.npz``; ``.npy``, with all but the values in a ``.npy.json`` file beside it;
+        ``.zarr``; ``.csv``, ``.tsv``, also with ``.gz``, with labels in ``<name>.labels.csv`` beside it; ``.parquet``.
     proximity : Proximity, frame or array-like of shape (m, n)
         The matrix. A pandas or polars frame brings its ids.
     ids, kind, labels, column_ids : optional
@@ -259,10 +232,10 @@ def write_proximity(
     --------
     >>> import os, tempfile
     >>> from similis import read_proximity, write_proximity
-    >>> path = os.path.join(tempfile.mkdtemp(), "three.npz")
-    >>> write_proximity(path, [[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc"), kind="dissimilarity")
+    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
+    >>> write_proximity(path, [[0, 1], [1, 0]], ids=["a", "b"], kind="dissimilarity")
     >>> read_proximity(path).values[0]
-    array([0., 1., 4.])
+    array([0., 1.])
     """
     path = Path(path)
     form = _written_format(path)
@@ -286,10 +259,8 @@ def write_proximity(
         if has_labels_beside and P.labels is not None:
             write_labels(files.enter_context(atomic_write(beside)), P)
         elif has_labels_beside and beside.exists():
-            raise ProximityError(
-                f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or pass "
-                "labels."
-            )
+            remedy = "exists and would be read as the labels of this matrix; remove it, or pass labels."
+            raise ProximityError(f"{short_path(beside)} {remedy}")
         file: Any = files.enter_context(atomic_write(path))
         if has_labels_beside:
             # Between the two renames a reader may find a matrix without labels, never one with the labels of another.

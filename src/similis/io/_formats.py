@@ -14,14 +14,14 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._checks import ReadOptions, quote_short
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
-from similis.io._options import ReadOptions
 from similis.io._pair_lines import are_pairs, is_pair_list
 from similis.io._pairs import HITS_ENDINGS, read_pair_list, write_pairs
 from similis.io._parquet import first_rows, read_parquet, write_parquet
 from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
-from similis.io._proximity import Proximity, quote_short
+from similis.io._proximity import Proximity
 from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr
 

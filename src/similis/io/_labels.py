@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._checks import LABEL_HEADERS, decode_labels, quote_short
 from similis.io._containers import excel_rows
-from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
+from similis.io._proximity import Proximity
 from similis.io._text import quote, read_rows
 
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
@@ -105,7 +106,7 @@ class _LabelFile:
         if path.suffix.lower() == ".xlsx":
             rows = excel_rows(path, None, max_bytes)[0]
         else:
-            rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes, comments=[], keep_blank=True))
+            rows = list(read_rows(path, max_bytes, comments=[], keep_blank=True))
         while rows and not any(cell.strip() for cell in rows[-1][1]):
             rows.pop()
         self.width = max((len(cells) for _, cells in rows), default=1)

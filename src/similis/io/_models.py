@@ -1,8 +1,8 @@
 """Model files through skops, with an audit of every type they hold, and the card beside a trained model.
 
 A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
-builds anything, the description is checked: every node must be of a kind that only holds data, every class of similis
-must be public or marked as storable, and every other class must be on the list below or trusted by skops itself.
+builds anything, every node must be of a kind that only holds data, every class of similis public or marked as storable,
+and every other class on the list below or trusted by skops itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from similis._utils.messages import warn_user
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
-from similis.io._kind import KINDS
+from similis.io._checks import KINDS
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
 from similis.io._verify import verify_model
@@ -34,37 +34,30 @@ from similis.io._verify import verify_model
 _MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
 # purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
-_NODES = frozenset(
+_NODES = set(
     "BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode "
     "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
     "SparseMatrixNode TupleNode TypeNode".split()
 )
 # Classes held by models and by scikit-learn's calibration, threshold tuning, voting, stacking and searches, beyond
 # those that skops trusts itself.
-_OTHER_CLASSES = frozenset(
-    {
-        "builtins.frozenset",
-        "scipy.sparse._csr.csr_array",
-        "similis.base._compact.FoldedSVC",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.calibration._TemperatureScaling",
-        "sklearn.metrics._scorer._CurveScorer",
-        "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.metrics._scorer._Scorer",
-        "sklearn.model_selection._split.KFold",
-        "sklearn.model_selection._split.LeaveOneOut",
-        "sklearn.model_selection._split.RepeatedStratifiedKFold",
-        "sklearn.model_selection._split.ShuffleSplit",
-        "sklearn.model_selection._split.StratifiedKFold",
-        "sklearn.model_selection._split.StratifiedShuffleSplit",
-        "sklearn.utils._bunch.Bunch",
-        "sklearn.utils._metadata_requests.MetadataRequest",
-        "sklearn.utils._metadata_requests.MethodMetadataRequest",
-    }
-)
+_OTHER_CLASSES = {
+    f"{module}.{name}"
+    for module, names in {
+        "builtins": "frozenset",
+        "scipy.sparse._csr": "csr_array",
+        "similis.base._compact": "FoldedSVC",
+        "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
+        "sklearn.metrics._scorer": "_CurveScorer _PassthroughScorer _Scorer",
+        "sklearn.model_selection._split": "KFold LeaveOneOut RepeatedStratifiedKFold ShuffleSplit StratifiedKFold "
+        "StratifiedShuffleSplit",
+        "sklearn.utils._bunch": "Bunch",
+        "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
+    }.items()
+    for name in names.split()
+}
 MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
-_KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
+_KEYS = {"builtins.str", "builtins.int", "builtins.float", "numpy.str_"}
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
 _FORBIDDEN = {
     "MethodNode": "a bound method",
@@ -77,8 +70,7 @@ _FORBIDDEN = {
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> None:
     """Save a model to a file for :func:`load`, atomically.
 
-    Functions are never loaded from files, so a model that holds one (``FromFunction(f)``) is rejected, and so are
-    decision trees and classes that are not trusted.
+    A model that holds a function (``FromFunction(f)``), a decision tree or a class that is not trusted is rejected.
 
     Parameters
     ----------
@@ -87,7 +79,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
     path : str or path-like
         File to write; ``.skops`` is the usual ending.
     trusted : sequence of types, default=()
-        Classes of your own that the model holds. The same must be given to :func:`load`.
+        Classes of your own that the model holds, as for :func:`load`.
 
     Examples
     --------
@@ -114,11 +106,10 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
-    """Load a model written by :func:`save`.
+    """Load a model written by :func:`save`; nothing in the file is executed.
 
-    Nothing in the file is executed. Every fitted array is verified (type, shape, range of codes and indices, finiteness
-    where required; see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked. A malicious
-    file can still hold numbers that make predictions wrong.
+    Every fitted array is verified (see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked.
+    A malicious file can still hold numbers that make predictions wrong.
 
     Parameters
     ----------
@@ -163,10 +154,9 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
         if not isinstance(cls, type):
             raise ValueError(f"trusted must be a sequence of classes. Got {str(cls)[:60]!r}.")
     own = {f"{cls.__module__}.{cls.__qualname__}" for cls in trusted}
-    names: set[str] = set()
-    functions: set[str] = set()
+    names, functions = set[str](), set[str]()
     for node in _nodes(schema):
-        loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        loader, name = node["__loader__"], _class_name(node)
         if not isinstance(loader, str) or loader not in _NODES:
             what = _FORBIDDEN.get(str(loader), "something unknown")
             raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
@@ -184,22 +174,19 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
         scores = [get_scorer(name)._score_func for name in get_scorer_names()]
         names |= functions & {f"{score.__module__}.{score.__name__}" for score in scores}
     with _parse_errors(where):
-        foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)
-    for name in foreign:
-        if name in functions:
-            raise ValueError(f"{where} holds the function {name[-80:]!r}, and functions are never loaded from files.")
+        foreign = min(set(skops.io.get_untrusted_types(file=file)) - names, default=None)
+    if foreign in functions:
+        raise ValueError(f"{where} holds the function {foreign[-80:]!r}, and functions are never loaded from files.")
+    if foreign is not None:
         raise ValueError(
-            f"{where} holds {name[-80:]!r}, which is not on the list of trusted classes. If it is your own class, and "
-            "you trust the file, give it as trusted=[...]."
+            f"{where} holds {foreign[-80:]!r}, which is not on the list of trusted classes. If it is your own class, "
+            "and you trust the file, give it as trusted=[...]."
         )
     return sorted(names)
 
 
 def _read_archive(file: IO[bytes], where: str) -> tuple[IO[bytes], Any]:
-    """Check an archive; return it with its description, or a copy in which moved classes have their new names.
-
-    A compressed archive is rejected, so that its contents take no more memory than the file takes on disk.
-    """
+    """Check an archive; return it with its description, or a copy in which moved classes have their new names."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if file.read(1) == b"\x80":
@@ -213,14 +200,11 @@ def _read_archive(file: IO[bytes], where: str) -> tuple[IO[bytes], Any]:
     with _parse_errors(where), zipfile.ZipFile(file) as archive:
         _check_arrays(archive, where)
         schema = json.loads(archive.read("schema.json"))
-    moved = False
-    for node in _nodes(schema):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if current_name(name) != name:
-            node["__module__"], _, node["__class__"] = current_name(name).rpartition(".")
-            moved = True
+    moved = [node for node in _nodes(schema) if current_name(_class_name(node)) != _class_name(node)]
     if not moved:
         return file, schema
+    for node in moved:
+        node["__module__"], _, node["__class__"] = current_name(_class_name(node)).rpartition(".")
     copy = io.BytesIO()
     with _parse_errors(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
         for info in old.infolist():
@@ -239,6 +223,10 @@ def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
                     if sum(part.file_size for part in inner.infolist()) > MAX_BYTES:
                         raise ValueError(f"a sparse matrix unpacks to more than {MAX_BYTES} bytes")
                     _check_arrays(inner, where)
+
+
+def _class_name(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -278,10 +266,9 @@ def _is_ours(name: str) -> bool:
 
 @contextmanager
 def _parse_errors(where: str) -> Iterator[None]:
-    """Turn every exception of a parser into one error message."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # the parsers raise many types
         raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
 
 
@@ -296,47 +283,29 @@ class ModelCard:
 
     Attributes
     ----------
-    method : str
-        Name in the table of methods.
-    params : dict
-        Parameters chosen on all data.
-    reads : {"proximities", "objects"}
-        Input of ``predict``.
-    kind : {"similarity", "dissimilarity"}
-        Kind of the proximities.
-    classes : list
-        Class labels; empty for a regression.
-    n : int
-        Number of training objects.
-    ids : list of str or None
-        Names of the training objects, in the order of the columns.
-    needed : list of int or None
-        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
-    columns : list of str or None
-        Names of the objects' features.
-    types : dict or None
-        How each column of a table of objects is read: "number", "text" or "category", see :func:`read_objects`. None
-        for objects that are no table. For a model of version 1.0 inferred from its objects.
-    measure : str or None
-        Measure that compares objects.
+    method, params : str, dict
+        Name in the table of methods, and its parameters chosen on all data.
+    reads, kind : str
+        Input of ``predict`` ("proximities" or "objects"), and kind of the proximities.
+    classes, n : list, int
+        Class labels, none for a regression, and number of training objects.
+    ids, needed : list or None
+        Names of the training objects, and positions of those whose columns the model reads; None for all.
+    columns, types, measure : list of str, dict, str or None
+        Names of the objects' features, how each is read (see :func:`read_objects`), and the measure.
     fingerprint : dict
         Digests of data and labels.
     expected : dict or None
-        ``error``, ``interval``, its ``level``, ``balanced_error`` and the ``protocol`` of the estimate; None if some
-        split failed. In a regression, ``error`` is the root mean squared error; ``mae`` and ``r2`` are added.
+        ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval``, its ``level``,
+        ``balanced_error`` and the ``protocol`` of the estimate; None if some split failed.
     settings : dict
-        ``metric`` by which method and parameters were chosen; the ``task`` of a regression; ``costs``, ``priors`` and
-        the number of ``groups``, if there were any. Empty for models trained by 1.0.
+        ``metric`` by which method and parameters were chosen; ``task``, ``costs``, ``priors`` and number of ``groups``.
     calibration : dict or None
-        For a model with prediction sets: ``method``, ``class_conditional``, ``conformity_score``, the number of
-        ``folds`` and the number of calibration ``objects`` of each class.
+        Of prediction sets: ``method``, ``class_conditional``, ``conformity_score``, numbers of ``folds``, ``objects``.
     novelty : dict or None
-        Ascending ``scores`` of training objects, by which outliers among new objects are recognized, and their
-        ``n_neighbors``.
-    versions, created : dict, str
-        Package versions and UTC time of training.
-    digest : str
-        Digest of the model file that the card belongs to.
+        Ascending ``scores`` of training objects, by which outliers are recognized, and their ``n_neighbors``.
+    versions, created, digest : dict, str, str
+        Package versions, UTC time of training, and digest of the model file that the card belongs to.
     matrices : dict of str to str or None
         Name and kind of each of several matrices, in the order of ``predict``; None for one.
     """
@@ -369,10 +338,8 @@ class TrainedModel:
 
     Attributes
     ----------
-    model, card : estimator, ModelCard
-        Fitted on all data; training data and expected error.
-    result : StudyResult or None
-        The study; None for a model that was read from a file.
+    model, card, result : estimator, ModelCard, StudyResult or None
+        Fitted on all data; training data and expected error; the study, None for a model read from a file.
     """
 
     model: Any
@@ -394,9 +361,9 @@ def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path | N
     if is_stream(path):
         return None
     record = {_MAGIC: 1, **asdict(trained.card), "digest": _digest(Path(path))}
-    with atomic_write(card_path(path)) as file:
+    with atomic_write(beside := card_path(path)) as file:
         file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
-    return card_path(path)
+    return beside
 
 
 def read_model(path: str | os.PathLike[str]) -> TrainedModel:
@@ -445,7 +412,7 @@ def _card_of(record: Any) -> ModelCard:
     absent = dict.fromkeys(("needed", "types", "matrices", "calibration", "novelty"))  # from cards of 1.0
     record = {"settings": {}, **absent, **record}
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
-    needed = [] if card.needed is None else card.needed
+    needed = card.needed or []
     is_valid = (
         card.reads in ("proximities", "objects")
         and card.kind in KINDS

@@ -27,19 +27,9 @@ from similis._utils.files import atomic_write, is_stream, parse_errors, short_pa
 from similis._utils.threads import row_blocks
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._kind import kind_of_array
-from similis.io._options import ReadOptions
+from similis.io._checks import ReadOptions, as_ids, as_labels, kind_of_array, quote_short, reject_infinite
 from similis.io._pairs import sparse_values
-from similis.io._proximity import (
-    Proximity,
-    as_ids,
-    as_labels,
-    is_condensed,
-    proximity_in_file,
-    quote_short,
-    reject_infinite,
-    square_of_condensed,
-)
+from similis.io._proximity import Proximity, is_condensed, proximity_in_file, square_of_condensed
 
 _HEADERS = {b"\1\0": npy.read_array_header_1_0, b"\2\0": npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit

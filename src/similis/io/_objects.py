@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
+from similis.io._checks import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._labels import ID_HEADERS, read_labels
-from similis.io._proximity import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._text import MISSING, read_rows
 
 ColumnType = Literal["number", "text", "category"]
@@ -198,7 +198,7 @@ def _texts_under(entries: list[Any], asked: str | None, usual: set[str], where: 
 
 def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:
     """Read the names of the columns, and the cells of every line below."""
-    rows = list(read_rows(path, delimiter=delimiter, max_bytes=max_bytes))
+    rows = list(read_rows(path, max_bytes, delimiter))
     if len(rows) < 2:
         raise ProximityError(f"{where} must name its columns in the first line and hold one object per line below.")
     header = [name.strip() for name in rows[0][1]]

@@ -1,7 +1,6 @@
 """Lines of pair lists: which columns hold both ids and the score, and the parsers of the lines.
 
-Blocks of plain lines are parsed by compiled code, others (quotation marks inside a cell, missing values, letters beyond
-ASCII, errors) line by line, so that messages can name the line.
+Blocks of plain lines are parsed by compiled code, others (quotation marks, missing values, errors) line by line.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 from similis.exceptions import ProximityError
-from similis.io._options import PairOptions
-from similis.io._proximity import quote_short
+from similis.io._checks import PairOptions, quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
 
 _CHUNK = 1 << 13  # lines that are parsed at once by the careful parser
@@ -43,22 +42,25 @@ _SCORES = (
     "bitscore similarity distance jaccard ani weight score value matches kinship pi_hat pident alntmscore lddt evalue"
 ).split()  # default: first of these
 _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
-    **dict.fromkeys(("query id", "query acc.", "query acc.ver"), "query"),
-    **dict.fromkeys(("subject id", "subject acc.", "subject acc.ver"), "subject"),
-    **dict.fromkeys(("% identity", "percentage of identical matches"), "pident"),
-    **dict.fromkeys(("% positives", "percentage of positive-scoring matches"), "ppos"),
-    **dict.fromkeys(("alignment length", "alnlen"), "length"),
-    **dict.fromkeys(("s. start", "tstart"), "sstart"),
-    **dict.fromkeys(("s. end", "tend"), "send"),
-    **dict.fromkeys(("bit score", "bits"), "bitscore"),
-    **dict.fromkeys(("e-value", "expected value"), "evalue"),
-    "mismatches": "mismatch",
-    "gap opens": "gapopen",
-    "q. start": "qstart",
-    "q. end": "qend",
-    "dist": "distance",
-    "target name": "target",
-    "query name": "query",
+    alias: name
+    for name, aliases in {
+        "query": ("query id", "query acc.", "query acc.ver", "query name"),
+        "subject": ("subject id", "subject acc.", "subject acc.ver"),
+        "target": ("target name",),
+        "pident": ("% identity", "percentage of identical matches"),
+        "ppos": ("% positives", "percentage of positive-scoring matches"),
+        "length": ("alignment length", "alnlen"),
+        "mismatch": ("mismatches",),
+        "gapopen": ("gap opens",),
+        "qstart": ("q. start",),
+        "qend": ("q. end",),
+        "sstart": ("s. start", "tstart"),
+        "send": ("s. end", "tend"),
+        "bitscore": ("bit score", "bits"),
+        "evalue": ("e-value", "expected value"),
+        "distance": ("dist",),
+    }.items()
+    for alias in aliases
 }
 _KNOWN_HITS = {"bitscore", "evalue", "pident", "fident", "alnsize1"}
 _HMMER = re.compile(r"#\s*target name\s.*\squery name\s")  # of HMMER and Infernal
@@ -127,7 +129,7 @@ def _is_paf(cells: list[str]) -> bool:
 
 def _is_ani(cells: list[str]) -> bool:
     """Tell whether a line is one of fastANI: two files, identity in percent, matched and all fragments."""
-    identity, matched, total = cells[2:5] if len(cells) == 5 else ("", "", "")
+    _, _, identity, matched, total = cells
     is_count = matched.isdecimal() and total.isdecimal() and int(matched) <= int(total)
     return is_count and re.fullmatch(r"\d+(\.\d+)?", identity) is not None and 50 <= float(identity) <= 100
 
@@ -160,22 +162,18 @@ def _split(lines: Iterable[str], mark: str) -> list[list[str]]:
 def _reader(lines: Iterable[str], mark: str) -> Iterator[list[str]]:
     if mark == "\t":  # descriptions in hits may hold quotation marks
         return csv.reader(lines, delimiter=mark, quoting=csv.QUOTE_NONE)
-    if mark == " ":
-        # Ids in quotation marks may hold blanks.
-        return (
-            next(csv.reader([line.strip()], delimiter=" ", skipinitialspace=True)) if '"' in line else line.split()
-            for line in lines
-        )
-    return csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
+    if mark != " ":
+        return csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
+    # Ids in quotation marks may hold blanks.
+    split = partial(csv.reader, delimiter=" ", skipinitialspace=True)
+    return (next(split([line.strip()])) if '"' in line else line.split() for line in lines)
 
 
 def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, options: PairOptions) -> Layout:
     """Find the columns of both ids and of the score by the first lines and the names of the columns."""
-    width = len(rows[0])
-    if width < 3:
-        raise ProximityError(
-            f"{where}: a line of a pair list must hold two ids and a number. Got {width} cells in the first line."
-        )
+    if (width := len(rows[0])) < 3:
+        rule = "a line of a pair list must hold two ids and a number"
+        raise ProximityError(f"{where}: {rule}. Got {width} cells in the first line.")
     body = rows[1:] or rows
     columns = [[row[j] for row in body if j < len(row)] for j in range(width)]
     numeric = [2 * sum(map(is_number, column)) > len(body) for column in columns]
@@ -189,7 +187,7 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
             names = _MASH
         elif all(map(_is_paf, rows)):
             names, form = _PAF + [str(j + 1) for j in range(len(_PAF), width)], HITS
-        elif width == len(_ANI) and all(map(_is_ani, rows)):
+        elif {len(row) for row in rows} == {len(_ANI)} and all(map(_is_ani, rows)):
             names = _ANI
         elif width >= len(_HITS) and all(numeric[2:12]):
             names = _HITS + [str(j + 1) for j in range(len(_HITS), width)]
@@ -225,16 +223,11 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
     score = options.score or (chosen[2] if len(chosen) == 3 else None)
     free = [j for j in range(first, width) if j not in (a, b) and numeric[j]]
     named = [known.index(name) for name in _SCORES if name in known and known.index(name) in free]
-    if score is not None:
-        s = place(score)
-    elif named:
-        s = named[0]
-        if known[s] == "bitscore" and "pident" in known and set(columns[s]) == {"0"}:
-            s = known.index("pident")  # vsearch computes no bit score
-    elif free:
-        s = free[0]
-    else:
+    if score is None and not free:
         raise ProximityError(f"{where} has no column of numbers beside the ids; name one with score=...")
+    s = place(score) if score is not None else (named or free)[0]
+    if score is None and named and known[s] == "bitscore" and "pident" in known and set(columns[s]) == {"0"}:
+        s = known.index("pident")  # vsearch computes no bit score
     if s in (a, b):
         raise ProximityError(f"{where}: column {s + 1} holds ids and cannot be the score.")
     name = known[s] if names is not None and known[s] not in ("", "0") else f"column {s + 1}"
@@ -276,16 +269,13 @@ class _Lines:
         self.is_rewritten = False  # lines of NetworkX or EMBOSS
 
     def decode(self, blocks: Iterable[bytes]) -> Iterator[str]:
-        """Yield the lines of blocks of text."""
         for block in blocks:
             try:
-                text = block.decode()
+                yield from io.StringIO(block.decode(), newline="")
             except UnicodeDecodeError as error:
                 line = self.counter + 1 + block.count(b"\n", 0, error.start)
-                raise ProximityError(
-                    f"{self.where} is not UTF-8 text from line {line} on; save it again with the encoding UTF-8."
-                ) from None
-            yield from io.StringIO(text, newline="")
+                wrong = f"is not UTF-8 text from line {line} on; save it again with the encoding UTF-8."
+                raise ProximityError(f"{self.where} {wrong}") from None
 
     def body(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the lines that hold pairs; note the others."""
@@ -336,7 +326,6 @@ class _Index:
         return codes
 
     def reserve(self, n_ids: int, n_bytes: int) -> None:
-        """Enlarge the arrays for more ids."""
         n, used = self.sizes.tolist()
         for name, size in {"arena": used + n_bytes, "ends": n + n_ids, "hashes": n + n_ids}.items():
             old = getattr(self, name)
@@ -348,7 +337,6 @@ class _Index:
             _kernels.insert_hashes(self.hashes, n, self.table)
 
     def names(self) -> list[str]:
-        """All ids."""
         ends, text = self.ends[: self.sizes[0]].tolist(), self.arena.tobytes()
         return [text[start:end].decode() for start, end in zip([0, *ends], ends)]
 
@@ -381,16 +369,12 @@ class _PlainParser:
             values[row] = float(block[low:high])
         if not np.isfinite(values).all():
             return 0
-        left, right = (
-            index.number(text, *spans[k : k + 2, :n_pairs]) for index, k in ((self.left, 0), (self.right, 2))
-        )
+        left = self.left.number(text, *spans[:2, :n_pairs])
+        right = self.right.number(text, *spans[2:, :n_pairs])
         self.parts.append((left, right, values))
         return int(n_lines)
 
     def add_to(self, pairs: Any) -> None:
-        """Add the parsed lines to `pairs`."""
-        if not self.parts:
-            return
         rows = pairs.number(self.left.names(), 0)
         columns = rows if self.left is self.right else pairs.number(self.right.names(), 1)
         while self.parts:
@@ -404,8 +388,7 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
     with open_utf8(path, max_bytes) as file:
         plain: _PlainParser | None = None
 
-        def blocks() -> Iterator[bytes]:
-            """Yield the blocks that are not plain."""
+        def blocks() -> Iterator[bytes]:  # those that are not plain
             nonlocal plain
             while block := file.read(_BLOCK) + file.readline():
                 if plain is not None and (n_lines := plain.parse(block)):
@@ -448,9 +431,8 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
         except csv.Error as error:
             raise ProximityError(f"{where}, line {lines.counter}: {error}.") from None
         except UnicodeError:  # of UTF-16
-            raise ProximityError(
-                f"{where} is not text from about line {lines.counter + 1} on; save it again with the encoding UTF-8."
-            ) from None
+            wrong = f"is not text from about line {lines.counter + 1} on; save it again with the encoding UTF-8."
+            raise ProximityError(f"{where} {wrong}") from None
     pairs.number(lines.queries)  # also those without hits
 
 
@@ -470,10 +452,8 @@ def parse_rows(
     for k, cells in enumerate(rows):
         line = numbers[k] if k < len(numbers) else numbers[-1]
         if len(cells) <= max(places):
-            raise ProximityError(
-                f"{where}, line {line}: a line must have at least {max(places) + 1} cells. Got {len(cells)}; the file "
-                "may be truncated."
-            )
+            rule = f"a line must have at least {max(places) + 1} cells"
+            raise ProximityError(f"{where}, line {line}: {rule}. Got {len(cells)}; the file may be truncated.")
         first, second, text = (cells[j].strip() for j in places)
         if not first or not second:
             raise ProximityError(f"{where}, line {line}: both objects of a pair must have an id. Got an empty cell.")

@@ -1,8 +1,4 @@
-"""Lists of pairs: alignment hits (BLAST, DIAMOND, MMseqs2, Foldseek), Mash and sourmash tables, edge lists.
-
-Lines are stored as two numbers of ids and a value, so that memory grows with the number of lines and not with the
-square of the number of objects.
-"""
+"""Lists of pairs: alignment hits, Mash and sourmash tables, edge lists, collected as numbers of ids with a value."""
 
 from __future__ import annotations
 
@@ -23,8 +19,7 @@ from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import decide_kind, kind_in_words
-from similis.io._options import PairOptions, ReadOptions
+from similis.io._checks import PairOptions, ReadOptions, decide_kind, kind_in_words
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
 from similis.io._proximity import Proximity, proximity_in_file
 
@@ -62,30 +57,26 @@ def read_pairs(
     Parameters
     ----------
     path : str or path-like
-        Tabular hits of BLAST, DIAMOND, MMseqs2 or Foldseek (12 columns, or ``-outfmt 7`` with comments), ``mash dist``
-        or ``mash triangle -E``, or an edge list: csv, tsv or blanks, perhaps compressed, or parquet; with or without a
-        header.
+        Tabular hits of BLAST, DIAMOND, MMseqs2 or Foldseek (12 columns, or ``-outfmt 7``), ``mash dist`` or ``mash
+        triangle -E``, or an edge list: text, perhaps compressed, or parquet; with or without a header.
     columns : sequence of str or str, optional
-        Names of all columns in their order, for a file without a header, for example ``"qseqid sseqid evalue
-        bitscore"``; or names or numbers (from 1 on) of the two columns of ids and of that of the scores.
+        Names of all columns, for a file without a header, for example ``"qseqid sseqid evalue bitscore"``; or names or
+        numbers (from 1 on) of the two columns of ids and of that of the scores.
     score : str, optional
-        Column of the values, by name or number: bitscore, pident, evalue, distance, ... By default the bit score of
-        alignment hits, the distance of Mash, else a column called similarity, distance, weight or score, else the first
-        column of numbers. E-values become dissimilarities on a log scale, ``180 + log10(max(E, 1e-180))``.
+        Column of the values, by name or number. By default the bit score of alignment hits, the distance of Mash, else
+        a column called similarity, distance, weight or score, else the first column of numbers. E-values become
+        dissimilarities on a log scale, ``180 + log10(max(E, 1e-180))``.
     aggregate : {"max", "min", "sum", "mean"}, optional
-        Value of a pair that has several lines. By default the best one: the largest similarity, or the smallest
-        dissimilarity.
+        Value of a pair with several lines; by default the largest similarity, or the smallest dissimilarity.
     absent : {"missing", "zero"} or float, optional
-        Value of a pair that is not in the list. By default "zero" for the scores of alignment hits (no hit, no
-        similarity), the largest listed value for their E-values, and "missing" (NaN) otherwise.
+        Value of a pair that is not in the list. By default "zero" for the scores of alignment hits, the largest listed
+        value for their E-values, and "missing" (NaN) otherwise.
     kind : {"similarity", "dissimilarity"}, optional
         Kind of the values. By default what the column is known to hold.
     square : bool, default=True
-        Whether both columns name objects of one set. False: rows are the objects of the first column, columns those of
-        the second.
+        Whether both columns name objects of one set; False for rows of the first and columns of the second column.
     directed : bool, default=False
-        Whether a line describes one direction only. By default the reverse of a pair is filled in if no pair of the
-        list has two different values.
+        Whether a line is one direction only. By default reverses are filled in if no pair has two different values.
     sparse : bool, optional
         Whether `values` is a SciPy CSR array. By default only for a large list, if the meaning of an absent entry
         allows it: zero for similarities, missing for dissimilarities.
@@ -97,9 +88,8 @@ def read_pairs(
     Returns
     -------
     Proximity
-        Ids in sorted order, so that the order of the lines does not matter. ``about`` counts lines, pairs, duplicates
-        and conflicts, and names score, kind, direction and the meaning of absent pairs; a warning summarizes it, unless
-        `score`, `aggregate` and `absent` are all given.
+        Ids are sorted. ``about`` counts lines, pairs, duplicates and conflicts, and names score, kind, direction and
+        the meaning of absent pairs; a warning summarizes it, unless `score`, `aggregate` and `absent` are all given.
 
     Notes
     -----
@@ -112,13 +102,11 @@ def read_pairs(
     >>> import os, tempfile
     >>> from similis.io import read_pairs
     >>> path = os.path.join(tempfile.mkdtemp(), "edges.csv")
-    >>> _ = open(path, "w").write("source,target,distance\na,b,0.5\nb,c,2\n")
-    >>> P = read_pairs(path, score="distance", aggregate="min", absent="missing")
-    >>> P.to_frame()
-         a    b    c
-    a  0.0  0.5  NaN
-    b  0.5  0.0  2.0
-    c  NaN  2.0  0.0
+    >>> _ = open(path, "w").write("source,target,distance\na,b,0.5\n")
+    >>> read_pairs(path, score="distance", aggregate="min", absent="missing").to_frame()
+         a    b
+    a  0.0  0.5
+    b  0.5  0.0
     """
     pairs = PairOptions(columns, score, aggregate, absent)
     options = ReadOptions(square, directed, kind=kind, delimiter=delimiter, max_bytes=max_bytes, pairs=pairs)
@@ -163,21 +151,20 @@ class _Collected:
             self.form = form or layout.form or self.form
 
     def number(self, names: list[str], side: int = 0) -> NDArray[np.int32]:
-        """Return the numbers of ids of rows (side 0) or columns (side 1)."""
+        """Numbers of ids of rows (side 0) or columns (side 1)."""
         return np.fromiter(map(self.index[side].__getitem__, names), np.int32, len(names))
 
     def add(self, left: list[str], right: list[str], values: NDArray[np.float64]) -> None:
         """Add lines with their ids; NaN is a missing value."""
         self.append(self.number(left), self.number(right, 1), values)
 
-    def append(self, rows: NDArray[np.int32], columns: NDArray[np.int32], values: NDArray[np.float64]) -> None:
-        """Add lines with the numbers of their ids."""
-        known = ~np.isnan(values)
-        self.n_lines += len(values)
+    def append(self, *lines: NDArray[Any]) -> None:
+        """Add lines: numbers of the ids of rows and columns, and values."""
+        known = ~np.isnan(lines[2])
+        self.n_lines += len(known)
         self.n_missing += int(np.count_nonzero(~known))
-        lines: list[NDArray[Any]] = [rows, columns, values]
-        for part, new in zip(self.parts, lines if known.all() else [line[known] for line in lines]):
-            part.append(new)
+        for part, new in zip(self.parts, lines):
+            part.append(new if known.all() else new[known])
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
         """Aggregate the lines and fill in what they do not contain."""
@@ -200,18 +187,10 @@ class _Collected:
         entries = rows[order], columns[order], values[order]
         del order, rows, columns, values
         entries, n_conflicts = _aggregate(entries, aggregate)
-        about: dict[str, Any] = {
-            "format": self.form,
-            "lines": self.n_lines,
-            "score": self.score,
-            "kind": kind,
-            "reason": reason,
-            "pairs": len(entries[0]),
-            "duplicates": n_listed - len(entries[0]),
-            "conflicts": n_conflicts,
-            "missing": self.n_missing,
-            "aggregate": aggregate,
-        }
+        n_pairs = len(entries[0])
+        about: dict[str, Any] = {"format": self.form, "lines": self.n_lines, "score": self.score, "kind": kind}
+        about |= {"reason": reason, "pairs": n_pairs, "duplicates": n_listed - n_pairs, "conflicts": n_conflicts}
+        about |= {"missing": self.n_missing, "aggregate": aggregate}
         if self.square:
             entries, about["direction"] = _directions(entries, shape[0], directed)
             about["pairs"] = int(np.count_nonzero(entries[0] != entries[1]))
@@ -230,10 +209,9 @@ class _Collected:
 
     def _drop_stars(self) -> None:
         """Remove the subject `*` of lines for queries without hits; the queries stay."""
-        star = self.index[1].pop("*", None)
-        if star is None:
+        if (star := self.index[1].pop("*", None)) is None:
             return
-        rows, columns, values = (np.concatenate(part) for part in self.parts)
+        rows, columns, values = map(np.concatenate, self.parts)
         listed = columns != star
         self.n_lines -= int(np.count_nonzero(~listed))
         rows, columns = (codes - (codes > star) * (side or self.square) for side, codes in enumerate((rows, columns)))
@@ -241,9 +219,8 @@ class _Collected:
 
     def _kind(self, given: Kind | None, own: NDArray[np.bool_], values: NDArray[Any]) -> tuple[Kind | None, str]:
         """Kind that is given, or that the name of the score states, or that the lines of the diagonal show; and why."""
-        words = set(re.findall("[a-z]+", self.score))
-        stated = kind_in_words(self.score.replace("_", " "))
-        if stated is None and (self.score in _SIMILARITIES or words & {"score", "identity"}):
+        stated, words = kind_in_words(self.score.replace("_", " ")), re.findall("[a-z]+", self.score)
+        if stated is None and (self.score in _SIMILARITIES or {"score", "identity"}.intersection(words)):
             stated = "similarity"
         stated = "dissimilarity" if self.score in _DISSIMILARITIES else stated
         found = decide_kind(values, given=given, stated=stated, where=self.where)
@@ -263,17 +240,15 @@ class _Collected:
         if absent is None and self.form == HITS and kind == "dissimilarity":
             top = float(values.max()) if len(values) else 0.0
             return top, f"{top:.6g}, the largest listed value"
-        if absent is None:
-            absent = "zero" if self.form == HITS else "missing"
+        absent = absent if absent is not None else "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
             raise ProximityError(
                 f"{self.where}: with absent='zero', absent pairs would have dissimilarity zero, as if they were "
                 "identical. Use absent='missing', or a number."
             )
-        if absent == "missing":
-            return np.nan, "missing"
-        value = 0.0 if absent == "zero" else float(absent)
-        return value, "zero" if absent == "zero" else f"{value:g}"
+        if absent in ("missing", "zero"):
+            return np.nan if absent == "missing" else 0.0, str(absent)
+        return float(absent), f"{float(absent):g}"
 
     def _report(self, about: dict[str, Any]) -> None:
         """Warn with what was read, unless every choice was the caller's."""
@@ -282,8 +257,8 @@ class _Collected:
             return
         unit = "ordered pairs" if self.square else "pairs"
         score = f"score {self.score}"
-        if about["kind"] or about["reason"]:
-            score += f" ({', '.join(filter(None, (about['kind'], about['reason'])))})"
+        if known := [about[key] for key in ("kind", "reason") if about[key]]:
+            score += f" ({', '.join(known)})"
         if self.n_unnamed:
             score += f", the first of {self.n_unnamed} columns of numbers; name them with columns=..."
         words = [
@@ -292,10 +267,8 @@ class _Collected:
             f"{about['pairs']} of {about['possible']} {unit} present, absent ones are {about['absent']}",
         ]
         if about["duplicates"]:
-            words.append(
-                f"{about['duplicates']} lines repeat a pair, {about['conflicts']} pairs with different values: "
-                f"{about['aggregate']} taken"
-            )
+            conflicts = f"{about['conflicts']} pairs with different values: {about['aggregate']} taken"
+            words.append(f"{about['duplicates']} lines repeat a pair, {conflicts}")
         if self.n_missing:
             words.append(f"{self.n_missing} lines without a value ignored")
         words += [about[key] for key in ("direction", "diagonal") if about.get(key)]
@@ -308,19 +281,17 @@ def absent_entries(
     """Make a matrix with `fill` where the sparse one has no entry: sparse if it is large and its meaning allows it."""
     fits = (kind == "similarity" and fill == 0) or (kind == "dissimilarity" and np.isnan(fill))
     total = matrix.shape[0] * matrix.shape[1]
-    size = 8 * total
     if as_sparse and not fits:
         raise ProximityError(
             f"{where}: a sparse matrix has zero for absent similarities, and missing for absent dissimilarities. Use "
             "absent='zero' or absent='missing' accordingly, or sparse=False."
         )
-    if as_sparse or (as_sparse is None and fits and size > _DENSE and matrix.nnz < _SPARSE * total):
+    if as_sparse or (as_sparse is None and fits and 8 * total > _DENSE and matrix.nnz < _SPARSE * total):
         return matrix
-    if size > max(max_bytes, 2**31):
-        raise ProximityError(
-            f"{where} has {matrix.shape[0]} x {matrix.shape[1]} objects; as a dense matrix they need {size / 1e9:.0f} "
-            "GB. A sparse one needs absent='zero' for similarities or absent='missing' for dissimilarities."
-        )
+    if 8 * total > max(max_bytes, 2**31):
+        need = f"{matrix.shape[0]} x {matrix.shape[1]} objects; as a dense matrix they need {8 * total / 1e9:.0f} GB"
+        remedy = "A sparse one needs absent='zero' for similarities or absent='missing' for dissimilarities."
+        raise ProximityError(f"{where} has {need}. {remedy}")
     dense = np.full(matrix.shape, fill)
     for row, start, end in zip(dense, matrix.indptr, matrix.indptr[1:]):
         row[matrix.indices[start:end]] = matrix.data[start:end]  # a stored zero stays zero
@@ -336,8 +307,9 @@ def sparse_values(
     """
     stored = matrix.tocoo()
     rows, columns = (np.asarray(x, dtype=np.int64) for x in stored.coords)
-    n, about = matrix.shape[0], {"pairs": int(np.count_nonzero(rows != columns))}
-    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(stored.data == 0))}
+    n = matrix.shape[0]
+    about = {"pairs": int(np.count_nonzero(rows != columns)), "possible": n * (n - 1)}
+    about["zeros"] = int(np.count_nonzero(stored.data == 0))
     entries, diagonal = complete_diagonal((rows, columns, stored.data), n, kind)
     given, absent = absent, absent if absent is not None else "zero" if kind == "similarity" else "missing"
     fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
@@ -402,8 +374,7 @@ def _aggregate(entries: Entries, how: str) -> tuple[Entries, int]:
     starts = np.flatnonzero(np.r_[True, is_new])
     differ = np.r_[False, (values[1:] != values[:-1]) & ~is_new]
     n_conflicts = int(np.count_nonzero(np.logical_or.reduceat(differ, starts)))
-    combine = {"max": np.maximum, "min": np.minimum}.get(how, np.add)
-    result = combine.reduceat(values, starts)
+    result = {"max": np.maximum, "min": np.minimum}.get(how, np.add).reduceat(values, starts)
     if how == "mean":
         result /= np.diff(np.r_[starts, len(rows)])
     return (rows[starts], columns[starts], result), n_conflicts
@@ -414,13 +385,11 @@ def _directions(entries: Entries, n: int, directed: bool) -> tuple[Entries, str]
     rows, columns, values = entries
     place = _kernels.reverse_places(rows, columns, n)
     n_different = int(np.count_nonzero((values != values[place]) & (place >= 0))) // 2
-    one_way = place < 0
-    n_one = int(np.count_nonzero(one_way))
-    if not n_one:
-        return entries, f"{n_different} pairs differ by direction" if n_different else "symmetric"
+    one_way, differ = place < 0, f"{n_different} pairs differ by direction"
+    if not (n_one := int(np.count_nonzero(one_way))):
+        return entries, differ if n_different else "symmetric"
     if directed or n_different:
-        text = f"directed: {n_different} pairs differ by direction and {n_one} are listed in one direction only"
-        return entries, text
+        return entries, f"directed: {differ} and {n_one} are listed in one direction only"
     reverse = columns[one_way], rows[one_way], values[one_way]
     return _joined(entries, reverse), f"{n_one} pairs are listed once and read in both directions"
 
@@ -453,15 +422,11 @@ def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entr
 
 
 def write_pairs(file: IO[bytes], P: Proximity) -> None:
-    """Write an edge list with a header: one line per entry that is not missing, also those of the diagonal.
-
-    A symmetric matrix has one line per pair.
-    """
+    """Write an edge list with a header: a line per entry that is not missing, or per pair of a symmetric matrix."""
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
     values: Any = P.values
-    left = P.ids or tuple(map(str, range(P.shape[0])))
-    right = P.columns or tuple(map(str, range(P.shape[1])))
+    left, right = P.ids or list(map(str, range(P.shape[0]))), P.columns or list(map(str, range(P.shape[1])))
     file.write(f"source\ttarget\t{P.kind or 'value'}\n".encode())
     if sp.issparse(values):
         symmetric = P.square and abs(values - values.T).nnz == 0
@@ -474,9 +439,6 @@ def write_pairs(file: IO[bytes], P: Proximity) -> None:
         else:
             columns = np.flatnonzero(~np.isnan(values[i]))
             row = np.asarray(values[i])[columns]
-        lines = [
-            f"{left[i]}\t{right[j]}\t{value!r}\n"
-            for j, value in zip(columns.tolist(), row.tolist())
-            if j >= i or not symmetric
-        ]
+        entries = zip(columns.tolist(), row.tolist())
+        lines = [f"{left[i]}\t{right[j]}\t{value!r}\n" for j, value in entries if j >= i or not symmetric]
         file.write("".join(lines).encode())

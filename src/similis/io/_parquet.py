@@ -14,9 +14,9 @@ import numpy as np
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
+from similis.io._checks import LABEL_HEADERS, ReadOptions, quote_short
 from similis.io._numpy import card, check_size, parts_of_card
-from similis.io._options import ReadOptions
-from similis.io._proximity import LABEL_HEADERS, Proximity, proximity_in_file, quote_short
+from similis.io._proximity import Proximity, proximity_in_file
 
 _CARD = b"similis"
 

@@ -15,8 +15,8 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, proximity_in_file, quote_short
+from similis.io._checks import ReadOptions, quote_short
+from similis.io._proximity import Proximity, proximity_in_file
 from similis.io._text import RowBuffer, is_number, matrix_of_triangle, open_text, parse_number, row_spans
 
 _STRICT = 10  # characters of a name in the original format

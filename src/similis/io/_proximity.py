@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
-from similis.base import Kind, check_frame_order, check_label_order, fill_masked
+from similis.base import Kind, check_label_order
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import KINDS
-
-LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+from similis.io._checks import LABEL_HEADERS, as_ids, as_labels, as_values, check_kind, decode_labels, quote_short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,28 +26,23 @@ class Proximity:
     Parameters
     ----------
     values : array-like of shape (n, n), (m, n) or (n, n, q)
-        Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
-        numbers; float32, float64, memory maps and zarr arrays are kept as they are, everything else becomes float64.
-        A sparse matrix becomes a CSR array: an absent similarity is zero, an absent dissimilarity is missing.
-    ids : sequence of str, optional
-        One name per row, all distinct. Other objects are converted to text.
+        Proximities: row = the new or left object, column = the training object. NaN is a missing entry. float32,
+        float64, memory maps and zarr arrays are kept as they are, everything else becomes float64. A sparse matrix
+        becomes a CSR array: an absent similarity is zero, an absent dissimilarity is missing.
+    ids, column_ids : sequence of str, optional
+        One name per row, all distinct; one name per column, if columns and rows are different objects.
     kind : {"similarity", "dissimilarity"}, optional
         Whether a large value means alike or different; None if that is not known.
     labels : array-like of shape (m,), optional
         One class label per row: text, integers or booleans.
-    column_ids : sequence of str, optional
-        One name per column, if columns and rows are different objects; None for a square matrix of one set of objects.
     about : dict, optional
         How the matrix was read from a file: its format and, for a list of pairs, what was counted and filled in.
 
     Examples
     --------
     >>> from similis import Proximity
-    >>> P = Proximity([[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=["x", "y"])
-    >>> P
+    >>> Proximity([[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=["x", "y"])
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
-    >>> P.n, P.labels
-    (2, array(['x', 'y'], dtype='<U1'))
     """
 
     values: NDArray[Any]
@@ -68,8 +61,7 @@ class Proximity:
         check_kind(self.kind)
         labels = None if self.labels is None else as_labels(self.labels, rows)
         column_ids = None if column_ids == ids else column_ids
-        for name, value in {"values": values, "ids": ids, "column_ids": column_ids, "labels": labels}.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values=values, ids=ids, column_ids=column_ids, labels=labels)
 
     @property
     def n(self) -> int:
@@ -92,16 +84,7 @@ class Proximity:
         return self.ids if self.square else self.column_ids
 
     def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
-        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix.
-
-        Examples
-        --------
-        >>> from similis import Proximity
-        >>> Proximity([[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc")).take([2, 0]).to_frame()
-             c    a
-        c  0.0  4.0
-        a  4.0  0.0
-        """
+        """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix."""
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
         columns = rows if self.square else np.arange(values.shape[1])
@@ -125,8 +108,7 @@ class Proximity:
             return values
         if self.kind != "dissimilarity":
             return values.toarray()
-        dense = np.full(values.shape, np.nan, dtype=values.dtype)
-        entries = values.tocoo()
+        dense, entries = np.full(values.shape, np.nan, dtype=values.dtype), values.tocoo()
         dense[entries.coords] = entries.data
         return dense
 
@@ -139,33 +121,18 @@ class Proximity:
         return f"Proximity({', '.join(parts)})"
 
 
-def proximity_in_file(
-    where: str,
-    values: Any,
-    ids: Any = None,
-    kind: Any = None,
-    labels: Any = None,
-    column_ids: Any = None,
-    about: dict[str, Any] | None = None,
-) -> Proximity:
+def proximity_in_file(where: str, *parts: Any, **named: Any) -> Proximity:
     """Make a Proximity of the contents of a file; an error message names the file."""
     try:
-        return Proximity(values, ids, kind, labels, column_ids, about)
+        return Proximity(*parts, **named)
     except ProximityError as error:
         raise ProximityError(f"{where}: {error}") from None
 
 
-def as_proximity(
-    data: Any,
-    *,
-    ids: Sequence[Any] | None = None,
-    kind: Kind | None = None,
-    labels: ArrayLike | None = None,
-    column_ids: Sequence[Any] | None = None,
-) -> Proximity:
-    """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
+def as_proximity(data: Any, *, column_ids: Any = None, **parts: Any) -> Proximity:
+    """Convert a Proximity, a frame with its ids, or an array; given ids, kind and labels replace those that it has."""
     if not isinstance(data, Proximity):
-        check_label_order(data, labels)
+        check_label_order(data, parts.get("labels"))
         rows = columns = None
         if getattr(data, "columns", None) is not None and len(getattr(data, "shape", ())) == 2:  # of pandas or polars
             index = getattr(data, "index", None)
@@ -174,11 +141,15 @@ def as_proximity(
             if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
                 rows, columns = rows or columns, columns or rows
         data = Proximity(data, ids=rows, column_ids=columns)  # type: ignore[arg-type]
-    given = {"ids": ids, "kind": kind, "labels": labels, "column_ids": column_ids}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if ids is not None and column_ids is None and data.square:
-        changes["column_ids"] = None
+    changes = {name: part for name, part in {**parts, "column_ids": column_ids}.items() if part is not None}
+    if "ids" in changes and data.square:
+        changes.setdefault("column_ids", None)
     return replace(data, **changes) if changes else data
+
+
+def _unless_default(names: list[Any]) -> list[Any] | None:
+    """Ids of a frame, None if they are 0, 1, 2, ..."""
+    return None if names == list(range(len(names))) else names
 
 
 def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
@@ -197,22 +168,15 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
     missing = np.isnan(A)
-    halves = {"upper": (np.triu, 1), "lower": (np.tril, -1)}
-    counts = {
-        side: (np.count_nonzero(half(missing, k)), np.count_nonzero(half(A, k))) for side, (half, k) in halves.items()
-    }
-    for empty, full in (("upper", "lower"), ("lower", "upper")):
-        (n_missing, n_filled), (n_missing_there, n_filled_there) = counts[empty], counts[full]
-        if n_missing == n_pairs:
-            one_sided, word = n_missing_there < n_pairs, "empty"
-        else:
-            one_sided, word = n_filled == 0 and 2 * (n_filled_there - n_missing_there) > n_pairs, "zero"
-        if one_sided:
-            warn_user(
-                f"{where}: the {empty} triangle is {word} and was filled in from the {full} one. If the directions "
-                "differ, set directed=True.",
-                InputWarning,
+    upper = [np.count_nonzero(np.triu(entries, 1)) for entries in (missing, A)]  # missing ones; others than zero
+    lower = [np.count_nonzero(np.tril(entries, -1)) for entries in (missing, A)]
+    for empty, full, here, there in (("upper", "lower", upper, lower), ("lower", "upper", lower, upper)):
+        is_missing, is_zero = here[0] == n_pairs > there[0], here[1] == 0 and 2 * (there[1] - there[0]) > n_pairs
+        if is_missing or is_zero:
+            remark = (
+                f"the {empty} triangle is {'empty' if is_missing else 'zero'} and was filled in from the {full} one"
             )
+            warn_user(f"{where}: {remark}. If the directions differ, set directed=True.", InputWarning)
             triangle = np.tri(len(A), dtype=bool)
             return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values
@@ -225,10 +189,7 @@ def is_condensed(shape: tuple[int, ...]) -> bool:
 
 
 def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = False) -> NDArray[Any]:
-    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it.
-
-    There is a warning unless the file itself states that it holds distances of pairs.
-    """
+    """Make the matrix of distances as SciPy's pdist returns them, with a warning unless the file has `stated` so."""
     n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
         raise ProximityError(
@@ -237,167 +198,11 @@ def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = Fals
     if values.dtype.kind not in "fiu":
         raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
     if not stated:
-        warn_user(
-            f"{where}: its {len(values)} numbers are read as the dissimilarities of all pairs of {n} objects.",
-            InputWarning,
-        )
+        remark = f"its {len(values)} numbers are read as the dissimilarities of all pairs of {n} objects."
+        warn_user(f"{where}: {remark}", InputWarning)
     square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     square[np.triu_indices(n, 1)] = values
     return square + square.T
-
-
-def check_kind(kind: Any) -> None:
-    """Raise unless `kind` is a kind or None."""
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
-
-
-def as_values(values: Any) -> NDArray[Any]:
-    """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
-    if is_stored(values):
-        return values
-    check_frame_order(values)
-    values, is_sparse = fill_masked(values), sparse.issparse(values)
-    if not isinstance(values, np.ndarray) and not is_sparse:
-        try:
-            values = np.asarray(values)
-        except ValueError:
-            raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
-    if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
-        raise ProximityError(
-            f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
-        )
-    if values.dtype == object and not is_sparse:
-        values = _from_objects(values)
-    if values.dtype.kind not in "fiub":
-        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
-    if is_sparse:
-        is_float = values.dtype in (np.float32, np.float64)
-        values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
-        values.sum_duplicates()
-        reject_infinite(values.data[None, :], "the stored entries")
-        return values
-    if isinstance(values, np.memmap):
-        return values  # stays on disk: converted and validated block by block where it is used
-    values = values if hasattr(values, "names") else np.asarray(values)  # a stack keeps the names of its matrices
-    if values.dtype not in (np.float32, np.float64):
-        values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
-    values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    reject_infinite(values)
-    return values
-
-
-def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
-    """Raise if an entry is infinite, and name the first."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
-            return
-    place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
-    raise ProximityError(
-        f"{where} must hold finite numbers, or NaN where one is missing. Got {values[place]} at row {place[0]}, "
-        f"column {place[1]}."
-    )
-
-
-def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
-    """Validate `n` distinct ids; each is text that every file format can hold."""
-    if not isinstance(ids, Iterable):
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got a {type(ids).__name__} instead of a list.")
-    given = [ids] if isinstance(ids, str) else list(ids)
-    if any(isinstance(name, list | dict | set | np.ndarray) for name in given):
-        raise ProximityError(f"There must be one {axis} id per {axis}, a text. Got a collection among them.")
-    names = tuple(map(str, given))
-    if len(names) != n:
-        raise ProximityError(f"There must be one {axis} id per {axis}. Got {len(names)} ids for {n} {axis}s.")
-    for i, name in enumerate(names):
-        check_text(name, f"The id of {axis} {i}")
-    if len(set(names)) < n:
-        first: dict[str, int] = {}
-        for i, name in enumerate(names):
-            if first.setdefault(name, i) != i:
-                raise ProximityError(
-                    f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {quote_short(name)}."
-                )
-    return names
-
-
-def as_labels(labels: Any, n: int) -> NDArray[Any]:
-    """Validate `n` labels: text, integers or booleans; whole floats become integers."""
-    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
-        i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
-        raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
-    if isinstance(labels, str) or not (hasattr(labels, "__array__") or isinstance(labels, Iterable)):
-        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(labels)}.")
-    # NumPy would turn 1 into "1" in a list that also holds text.
-    array = np.asarray(labels) if hasattr(labels, "__array__") else np.array(list(labels), dtype=object)
-    if array.ndim != 1:
-        raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
-    if len(array) != n:
-        raise ProximityError(f"labels must be one per object. Got {len(array)} labels for {n} objects.")
-    if array.dtype.kind in "OT":
-        entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
-        if {type(x) for x in entries} in ({str}, {int}, {bool}, {float}):
-            array = np.array(entries)
-    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (np.floor(array) == array).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "Uiub":
-        raise ProximityError(
-            f"labels must be text, integers or booleans. Got dtype {array.dtype}; convert them, for example to text."
-        )
-    if array.dtype.kind == "U":
-        for i, label in enumerate(array.tolist()):
-            check_text(label, f"The label of object {i}")
-    return array
-
-
-def check_text(text: str, what: str) -> None:
-    """Reject text that no file can hold: empty, with NUL characters, or not encodable."""
-    if not text:
-        raise ProximityError(f"{what} must not be empty.")
-    if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
-        raise ProximityError(
-            f"{what} must be text without NUL or unpaired surrogate characters. Got {quote_short(text)}."
-        )
-
-
-def quote_short(value: Any, width: int = 40) -> str:
-    """Repr of a value for a message, shortened to `width` characters."""
-    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
-    return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
-
-
-def _unless_default(names: list[Any]) -> list[Any] | None:
-    """Ids of a frame, None if they are 0, 1, 2, ..."""
-    return None if names == list(range(len(names))) else names
-
-
-def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
-    result = np.full(values.shape, np.nan)
-    for place, entry in np.ndenumerate(values):
-        if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
-            try:
-                result[place] = entry
-            except OverflowError:
-                raise ProximityError(
-                    f"values must be numbers. Got one too large at row {place[0]}, column {place[1]}."
-                ) from None
-        elif entry is not None and type(entry).__name__ != "NAType":
-            raise ProximityError(
-                f"values must be numbers. Got {quote_short(entry)} at row {place[0]}, column {place[1]}."
-            )
-    return result
-
-
-def decode_labels(labels: list[str]) -> NDArray[Any]:
-    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
-    if set(labels) <= {"True", "False"}:
-        return np.array([label == "True" for label in labels])
-    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
-        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
-        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
-            return np.array(numbers)
-    return np.array(labels)
 
 
 def labels_in_column(P: Proximity, where: str) -> Proximity:
@@ -406,7 +211,7 @@ def labels_in_column(P: Proximity, where: str) -> Proximity:
     if len(named) != 1 or P.shape != (P.n, P.n + 1) or P.labels is not None:
         return P
     labels = [None if np.isnan(label) else f"{label:.15g}" for label in P.values[:, named[0]].tolist()]
-    columns = [name for name in P.column_ids or () if name != (P.column_ids or ())[named[0]]]
+    columns = np.delete(P.column_ids or (), named[0]).tolist()
     rest = np.delete(P.values, named[0], axis=1)
     return with_labels(proximity_in_file(where, rest, P.ids, P.kind, None, columns, P.about), labels, where, texts=True)
 

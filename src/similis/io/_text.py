@@ -1,7 +1,6 @@
-"""Matrices as text: csv, tsv, or numbers separated by blanks.
+"""Matrices as text: csv, tsv, or numbers separated by blanks, with ids or without.
 
-A matrix has ids in its first row, its first column or both, or is a bare table of numbers. The corner cell, which names
-neither a row nor a column, or a comment (``# dissimilarity``) above the table may name the kind.
+The corner cell, which names neither a row nor a column, or a comment above the table may name the kind.
 """
 
 from __future__ import annotations
@@ -31,23 +30,12 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import kind_in_words
-from similis.io._options import ReadOptions
-from similis.io._proximity import (
-    LABEL_HEADERS,
-    Proximity,
-    decode_labels,
-    is_condensed,
-    proximity_in_file,
-    quote_short,
-    square_of_condensed,
-    with_labels,
-)
+from similis.io._checks import LABEL_HEADERS, ReadOptions, decode_labels, kind_in_words, quote_short
+from similis.io._proximity import Proximity, is_condensed, proximity_in_file, square_of_condensed, with_labels
 
 MISSING = frozenset({"", "na", "nan", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-nan"})
 _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a number
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
-_INFINITE = ("inf", "infinity")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
 _IN_MEMORY = 2**30  # bytes of a matrix of text that stays in memory
 _WRITTEN = 2**22  # bytes of rows that are written to a scratch file at once
@@ -60,13 +48,12 @@ TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 def read_csv(path: Path, options: ReadOptions) -> Proximity:
     """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
-    limit = options.max_bytes
-    rows = read_rows(path, delimiter=options.delimiter, max_bytes=limit, comments=comments, blanks=True)
+    rows = read_rows(path, options.max_bytes, options.delimiter, comments, blanks=True)
     P = matrix_of_rows(short_path(path), rows, options, comments)
     beside = path.with_name(path.name + ".id")  # of PLINK: family and individual
     if P.ids is not None or not P.square or not beside.is_file():
         return P
-    names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
+    names = [cells[-1] for _, cells in read_rows(beside, options.max_bytes, comments=[], blanks=True)]
     names = names[len(names) == P.n + 1 :]  # without a header
     kind = _PLINK.get(path.suffix.lower())
     about = {"reason": "by the ending of its name"} if P.kind is None and kind else {}
@@ -76,10 +63,7 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
 def matrix_of_rows(
     where: str, rows: Iterator[tuple[int, list[str]]], options: ReadOptions, comments: list[str]
 ) -> Proximity:
-    """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read.
-
-    The column of the labels is the one that the options name, or one called class or label.
-    """
+    """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read."""
     labels: list[str] = []
     rows = _without_labels(without_title(rows, comments), labels, options.label_column)
     P = _numbers_of_rows(where, rows, comments, options)
@@ -99,7 +83,7 @@ def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) ->
             is_header = not cells[0].strip() or not any(map(is_number, filled))
             if len(filled) > 2 and is_header and not all(map(is_number, titles)):
                 comments += titles
-                above = above[-1:]
+                del above[:-1]
             break
     yield from chain(above, rows)
 
@@ -127,8 +111,7 @@ def _without_labels(
         head[0] = line, header
     yield from head[:1]
     for line, cells in chain(head[1:], rows):
-        if is_open and not cells[-1].strip():
-            cells = cells[:-1]
+        cells = cells[:-1] if is_open and not cells[-1].strip() else cells
         if place is not None and place < len(cells):
             labels.append(cells[place].strip())
             cells = cells[:place] + cells[place + 1 :]
@@ -147,10 +130,7 @@ def _numbers_of_rows(
     bare = blank or (bool(header[0].strip()) and all(map(is_number, header)))  # numbers only, also in the corner
     ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
-    ids: list[str] = []
-    lines: list[int] = []
-    numbers = RowBuffer()
-    width = 0
+    ids, lines, numbers, width = list[str](), list[int](), RowBuffer(), 0
     triangle: list[NDArray[np.float64]] = []
     for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
@@ -160,10 +140,8 @@ def _numbers_of_rows(
             triangle.append(_parse_numbers(cells, where, line, 0))
             continue
         if len(cells) != width:
-            raise ProximityError(
-                f"{where}, line {line}: every line must have the same number of cells. Got {len(cells)}, while line "
-                f"{lines[0]} has {width}."
-            )
+            counts = f"Got {len(cells)}, while line {lines[0]} has {width}."
+            raise ProximityError(f"{where}, line {line}: every line must have the same number of cells. {counts}")
         ids += cells[:skip]
         if not lines and not bare and not ids_only:
             _check_columns(header, cells, where, line)
@@ -193,10 +171,8 @@ def _numbers_of_rows(
     if len(header) == width - 1:  # no corner cell
         return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=header)
     if len(header) != width:
-        raise ProximityError(
-            f"{where}, line {header_line}: it must name every column. Got {len(header)} cells, while line {lines[0]} "
-            f"has {width}."
-        )
+        counts = f"Got {len(header)} cells, while line {lines[0]} has {width}."
+        raise ProximityError(f"{where}, line {header_line}: it must name every column. {counts}")
     if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
         column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
         return proximity_in_file(where, np.hstack([np.stack(column), values]), ids=header, kind=kind)
@@ -208,8 +184,7 @@ def _check_columns(header: list[str], cells: list[str], where: str, line: int) -
     shift = len(cells) - len(header)
     texts = [j for j, cell in enumerate(cells) if j > 0 and not is_number(cell)]
     if len(texts) == 1 < len(cells) - 1 and shift in (0, 1):
-        j = texts[0]
-        name = quote_short(header[j - shift].strip())
+        name = quote_short(header[(j := texts[0]) - shift].strip())
         parse_number(cells[j], _cell(where, line, j), f", or set label_column={name} if the column holds the labels")
 
 
@@ -242,7 +217,6 @@ class RowBuffer:
         self.file: Any = None
 
     def append(self, row: NDArray[np.float64]) -> None:
-        """Add a row."""
         self.rows.append(row)
         self.width = len(row)
         if (len(self.rows) + 1) * row.nbytes > (_IN_MEMORY if self.file is None else _WRITTEN):
@@ -292,13 +266,12 @@ def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
     if P.values.ndim != 2:
         raise ProximityError(f"A text file holds one matrix. Got a stack of shape {P.shape}; write it as npz or npy.")
     spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # as many digits as float32 needs
-    columns = P.columns
-    if (P.ids is None) != (columns is None):
+    if (P.ids is None) != (P.columns is None):
         raise ProximityError("A text file has ids for both its rows and its columns, or for neither. Got only one.")
-    if columns is None and P.kind is not None:
+    if P.columns is not None:
+        file.write((delimiter.join([P.kind or "id", *map(quote, P.columns)]) + "\n").encode())
+    elif P.kind is not None:
         file.write(f"# {P.kind}\n".encode())
-    if columns is not None:
-        file.write((delimiter.join([P.kind or "id", *map(quote, columns)]) + "\n").encode())
     for i, row in enumerate(P.values):
         start = "" if P.ids is None else quote(P.ids[i]) + delimiter
         file.write((start + delimiter.join(map(spell, row.tolist())) + "\n").encode())
@@ -311,10 +284,10 @@ def quote(text: str) -> str:
 
 def read_rows(
     path: Path,
-    *,
-    delimiter: str | None,
     max_bytes: int,
+    delimiter: str | None = None,
     comments: list[str] | None = None,
+    *,
     blanks: bool = False,
     keep_blank: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
@@ -329,12 +302,10 @@ def read_rows(
     with open_text(path, max_bytes, lambda: 1 if reader is None else reader.line_num + skipped + 1) as text:
         try:
             head = text.readline()
-            while comments is not None and (head.startswith("#") or (head and blanks and head in ("\n", "\r\n"))):
-                below = text.readline()
-                skipped += 1
+            while comments is not None and (head.startswith("#") or (blanks and head in ("\n", "\r\n"))):
+                below, skipped = text.readline(), skipped + 1
                 if below.startswith(_DIRECTIVE):
-                    below = text.readline()
-                    skipped += 1
+                    below, skipped = text.readline(), skipped + 1
                 if not below.startswith("#") and _names_columns(head, below, delimiter):
                     lines: Iterator[str] = chain([head.lstrip("# ")], [below], text)
                     head, skipped = below, skipped - 1
@@ -349,8 +320,7 @@ def read_rows(
                 first_two = list(islice(lines, 2))
                 head, lines = first_two[-1], chain(first_two, lines)
             mark = delimiter or sniff_delimiter(head, blanks)
-            if mark == " ":
-                lines = (line.strip() for line in lines)
+            lines = map(str.strip, lines) if mark == " " else lines
             reader = csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
             for cells in reader:
                 if cells and cells[0].startswith(_DIRECTIVE):
@@ -373,10 +343,8 @@ def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -
         try:
             yield io.TextIOWrapper(file, encoding=encoding, newline="")
         except UnicodeError:
-            raise ProximityError(
-                f"{short_path(path)} is not UTF-8 text from about line {line()} on; save it again with the encoding "
-                "UTF-8."
-            ) from None
+            wrong = f"is not UTF-8 text from about line {line()} on; save it again with the encoding UTF-8."
+            raise ProximityError(f"{short_path(path)} {wrong}") from None
 
 
 @contextmanager
@@ -401,21 +369,11 @@ def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
         try:
             unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
             yield raw if unpack is None else io.BufferedReader(_Limited(unpack(raw, where), max_bytes, where))
-        except _DAMAGED:
+        except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, OSError):
+            # Not implemented is a later version of zip, or an unknown compression.
             if not start.startswith(PACKED):
                 raise
             raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
-
-
-_DAMAGED: tuple[type[Exception], ...] = (
-    EOFError,
-    zlib.error,
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    NotImplementedError,  # a later version of zip, or an unknown compression
-    OSError,
-)
 
 
 def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
@@ -439,10 +397,9 @@ def _names_columns(comment: str, below: str, delimiter: str | None) -> bool:
     mark = delimiter or sniff_delimiter(below, blanks=True)
     if not below.strip() or (mark == " " and kind_in_words(comment)):
         return False
+    lines = [comment.strip("# \r\n"), below.strip(" \r\n")]
     try:
-        names, cells = csv.reader(
-            [comment.strip("# \r\n"), below.strip(" \r\n")], delimiter=mark, skipinitialspace=True
-        )
+        names, cells = csv.reader(lines, delimiter=mark, skipinitialspace=True)
     except (csv.Error, ValueError):
         return False
     return len(names) > 1 and len(names) in (len(cells), len(cells) - 1)
@@ -473,17 +430,15 @@ def parse_number(cell: str, place: str, remedy: str = "") -> float:
     text = cell.strip()
     if text.lower() in _NO_VALUE:
         return np.nan
-    if text.lower().lstrip("+-") in _INFINITE:
+    if text.lower().lstrip("+-") in ("inf", "infinity"):
         raise ProximityError(f"{place}: infinity is not a proximity; leave the cell empty if it is missing.")
-    if is_number(text):
-        value = float(text)
-        if np.isinf(value):
-            raise ProximityError(f"{place}: {quote_short(cell)} is too large for a number.")
-        return value
-    comma = " Decimal commas are read in files with semicolons or tabs." if "," in text else ""
-    raise ProximityError(
-        f"{place}: {quote_short(cell)} is not a number.{comma} Leave the cell empty if it is missing{remedy}."
-    )
+    if not is_number(text):
+        comma = " Decimal commas are read in files with semicolons or tabs." if "," in text else ""
+        remedy = f"Leave the cell empty if it is missing{remedy}."
+        raise ProximityError(f"{place}: {quote_short(cell)} is not a number.{comma} {remedy}")
+    if np.isinf(value := float(text)):
+        raise ProximityError(f"{place}: {quote_short(cell)} is too large for a number.")
+    return value
 
 
 def _cell(where: str, line: int, j: int) -> str:
@@ -498,12 +453,10 @@ def decimal_point(cell: str) -> str:
 def is_number(cell: str) -> bool:
     """Tell whether a cell holds a number, or is missing."""
     text = cell.strip()
-    if text.lower() in _NO_VALUE:
-        return True
     try:
         float(text)
     except ValueError:
-        return False
+        return text.lower() in _NO_VALUE
     return "_" not in text and text.isascii()
 
 
@@ -532,12 +485,11 @@ class _Zstandard:
         while not self.ready:
             packed = self.frame.unused_data if self.frame.eof else b""
             packed = packed or self.raw.read(1024)  # few, because they may unpack to many
-            if not packed:
-                if not self.frame.eof:
-                    raise EOFError
+            if not packed and self.frame.eof:
                 return b""
-            if self.frame.eof:
-                self.frame = self.make()
+            if not packed:
+                raise EOFError
+            self.frame = self.make() if self.frame.eof else self.frame
             try:
                 self.ready = self.frame.decompress(packed)
             except self.error as error:
@@ -559,9 +511,8 @@ class _Limited(io.RawIOBase):
         data = self.source.read(min(len(buffer), 1 << 20))
         self.left -= len(data)
         if self.left < 0:
-            raise ProximityError(
-                f"{self.where} unpacks to more than {self.limit} bytes; if you trust it, raise max_bytes."
-            )
+            remedy = "if you trust it, raise max_bytes."
+            raise ProximityError(f"{self.where} unpacks to more than {self.limit} bytes; {remedy}")
         buffer[: len(data)] = data
         return len(data)
 

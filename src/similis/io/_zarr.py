@@ -20,9 +20,9 @@ from typing import Any
 from similis._utils.environment import require_package
 from similis._utils.files import copy_owner, draft_folder, parse_errors, short_path
 from similis.exceptions import ProximityError
+from similis.io._checks import ReadOptions, reject_infinite
 from similis.io._numpy import card, parts_of_card
-from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
+from similis.io._proximity import Proximity, proximity_in_file
 
 _SAME_SIZE = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # codecs of format 3 that do not compress
 _STEP = 2**20
