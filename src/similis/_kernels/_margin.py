@@ -36,20 +36,6 @@ def margin_pull(S, V, starts, pull) -> None:
 
 
 @kernel
-def margin_rows(S, codes, starts, each: bool, factor, rows, others, out) -> None:
-    """Write the coefficients of the constraints (rows[p], others[p])."""
-    out[:] = 0.0
-    for p in range(rows.shape[0]):
-        i, k = rows[p], others[p]
-        f = factor[i, k]
-        first, last = (starts[k], starts[k + 1]) if each else (0, S.shape[1])
-        for j in range(first, last):
-            out[p, j] = -f * S[i, j]
-        for j in range(starts[codes[i]], starts[codes[i] + 1]):
-            out[p, j] = f * S[i, j]
-
-
-@kernel
 def _slope(s, pull, first: int, last: int):
     """Sums of s max(pull, 0) / 2 and of s^2 / 2 where pull > 0, over some columns."""
     slope, curvature = 0.0, 0.0
@@ -160,14 +146,9 @@ def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
 
 
 @kernel
-def box_sweeps(H, g, low, high, d, slope, max_sweeps: int, tol: float) -> None:
-    """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates; `slope` becomes g + H d."""
-    n = len(g)
-    slope[:] = g
-    for i in range(n):
-        if d[i] != 0.0:
-            for j in range(n):
-                slope[j] += H[i, j] * d[i]
+def box_sweeps(H, g, low, high, d, max_sweeps: int, tol: float) -> None:
+    """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates, from d = 0."""
+    n, slope = len(g), g.copy()
     for _ in range(max_sweeps):
         largest = 0.0
         for i in range(n):

@@ -130,7 +130,6 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
             at += 1
             continue
         cell, empty, c = 0, True, mark
-        a_low = a_high = b_low = b_high = s_low = s_high = 0
         while c != _NEWLINE:
             while text[at] == _BLANK or (text[at] == _TAB and mark != _TAB):
                 at += 1
@@ -164,15 +163,15 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
             if low < high:
                 empty = False
             if cell == a:
-                a_low, a_high = low, high
+                spans[0, n_pairs], spans[1, n_pairs] = low, high
             elif cell == b:
-                b_low, b_high = low, high
+                spans[2, n_pairs], spans[3, n_pairs] = low, high
             elif cell == s:
                 s_low, s_high = low, high
             cell += 1
         if empty and (cell == 1 or mark == _TAB or mark == _BLANK):
             continue
-        if cell <= last or a_low == a_high or b_low == b_high:
+        if cell <= last or spans[0, n_pairs] == spans[1, n_pairs] or spans[2, n_pairs] == spans[3, n_pairs]:
             return False
         m, p, exact = _parse_decimal(text, s_low, s_high)
         if exact < 0:
@@ -181,7 +180,6 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
             inexact[n_inexact, 0], inexact[n_inexact, 1], inexact[n_inexact, 2] = n_pairs, s_low, s_high
             n_inexact += 1
         digits[n_pairs], powers[n_pairs] = m, p
-        spans[0, n_pairs], spans[1, n_pairs], spans[2, n_pairs], spans[3, n_pairs] = a_low, a_high, b_low, b_high
         n_pairs += 1
     counts[0], counts[1], counts[2] = n_pairs, n_lines, n_inexact
     return True

@@ -213,7 +213,7 @@ class ClassMargin:
             # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
             v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
             smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
-            _kernels.box_sweeps(H, g, -v, C - v, d, np.empty(len(g)), 100, smallest)
+            _kernels.box_sweeps(H, g, -v, C - v, d, 100, smallest)
             improve_in_box(H, g, -v, C - v, d, pivots=_MAX_PIVOTS if self._each else 2 * len(g) + 10, tol=smallest)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
@@ -240,9 +240,10 @@ class ClassMargin:
 
     def _rows(self, rows: Any, others: Any) -> Any:
         """Rows of A: the constraints of objects `rows` against classes `others`."""
-        A = np.empty((len(rows), len(self._M)))
-        _kernels.margin_rows(self._M, self._codes, self._starts, self._each, self._factor, rows, others, A)
-        return A
+        codes = self._codes[rows, None]
+        against = self._codes == others[:, None] if self._each else self._codes != codes
+        signs = (self._codes == codes).astype(np.float64) - against
+        return self._factor[rows, others, None] * self._M[rows] * signs
 
     def _pull(self, u: Array) -> Any:
         """A'u."""

@@ -148,7 +148,20 @@ class Omega(FittedArrays):
         reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end up to rounding
         grid = np.sinh(_GRID_STEP * np.arange(int(reach / _GRID_STEP) + 2))
         table = np.empty((2, len(grid), _TAYLOR_TERMS + 2))
-        _kernels.maxent_table(nodes, weights, grid, table)
+        for d, w, a in zip(nodes, weights, table):
+            p = w * np.exp(-grid[:, None] * d)
+            total = p.sum(axis=1)
+            p /= total[:, None]
+            mean = p @ d
+            # With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
+            # n a_n = n b_n - sum_{k<n} k a_k b_{n-k}, the recursion from moments to cumulants.
+            b = np.empty((_TAYLOR_TERMS + 1, len(grid)))
+            for r in range(1, _TAYLOR_TERMS + 1):
+                p *= (mean[:, None] - d) / r
+                b[r] = p.sum(axis=1)
+            a[:, 0], a[:, 1], a[:, 2] = grid, np.log(total), -mean
+            for n in range(2, _TAYLOR_TERMS + 1):
+                a[:, n + 1] = b[n] - sum(k * a[:, k + 1] * b[n - k] for k in range(2, n)) / n
         return table
 
     def exponentials(self, rates: Floats, log_z: Floats) -> Exponentials:
@@ -225,8 +238,15 @@ def _thin_out(d: Floats) -> tuple[Floats, Floats]:
     for a, b in pairwise(edges):
         panel, ones = d[a:b], np.ones(b - a)
         if b - a > _PANEL_NODES:
-            panel, ones = np.empty((2, _PANEL_NODES))
-            _kernels.maxent_nodes(d[a:b], cosines, panel, ones)
+            # Chebyshev interpolation reproduces exp(-x d) on a panel to rounding for every x at which it has weight:
+            # w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where the prime halves the term r = 0.
+            middle, half = (panel[0] + panel[-1]) / 2, (panel[-1] - panel[0]) / 2
+            t = (panel - middle) / half
+            before, now, moments = np.ones(b - a), t, [(b - a) / 2]
+            for _ in range(1, _PANEL_NODES):
+                moments.append(now.sum())
+                before, now = now, 2 * t * now - before
+            panel, ones = middle + half * cosines[:, 1], cosines @ moments * (2 / _PANEL_NODES)
         nodes.append(panel)
         weights.append(ones)
     return np.concatenate(nodes), np.concatenate(weights)

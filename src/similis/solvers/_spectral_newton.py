@@ -71,9 +71,12 @@ def minimize_in_ball(
         H = scaled @ scaled.T
         if pressed > 0:
             H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
-        # Steps of two variables, then active sets, on the quadratic program of the step.
+        # Steps of two variables in y . d, then active sets, on the quadratic program of the step.
         d, tol = np.zeros(len(W)), 1e-12 * (1 + float(np.abs(slope[W]).max(initial=0.0)))
-        _kernels.balanced_sweeps(H, y_W, -x_W, 1 - x_W, d, slope[W], _PAIRS * len(W), max(_LOOSE * violation, tol))
+        low, high = np.where(y_W > 0, -x_W, x_W - 1), np.where(y_W > 0, 1 - x_W, x_W)
+        K, most = y_W[:, None] * H * y_W, _PAIRS * len(W)
+        _kernels.pair_steps(K, low, high, d, pull[W], len(W), most, max(_LOOSE * violation, tol))
+        d *= y_W
         improve_in_box(H, slope[W], -x_W, 1 - x_W, d, y=y_W, pivots=_PIVOTS, tol=tol)
         change = B_W.T @ d
         t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
