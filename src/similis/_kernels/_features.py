@@ -53,10 +53,8 @@ def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 @kernel
 def value_difference(A, Bt, table, offsets, widths, start: int, stop: int, mirror: bool, out) -> None:
-    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3).
-
-    T_k has widths[k]^2 entries from ``table[offsets[k]]``; two tables are read per pass over the row.
-    """
+    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3); T_k has widths[k]^2 entries from its offset."""
+    # Two tables per pass over the row.
     d, n = Bt.shape
     pairs = d - d % 2
     tile = np.empty((ROWS, COLUMNS))
@@ -128,7 +126,7 @@ def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 @kernel
 def set_model(model: int, fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into the model 0, contrast, 1, ratio ([cazzanti2007] Eq. (2.1), (2.2)), 2, overlap.
+    """Turn common saliences c in `out` into a contrast (0), ratio (1; [cazzanti2007] Eq. (2.1), (2.2)) or overlap (2).
 
     0/0 is 1 if neither object has a salient feature, else 0.
     """
@@ -146,10 +144,7 @@ def set_model(model: int, fx, fz, alpha: float, beta: float, start: int, stop: i
 
 @kernel
 def entropy_of(chosen, counts, products, plain: bool) -> float:
-    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set.
-
-    `counts` holds c and `products` c log c; with `plain` every count is 1.
-    """
+    """Compute log N - sum c log c / N, N = sum c, over the objects whose bits are set; with `plain` every c is 1."""
     total, spread = 0.0, 0.0
     for w in range(chosen.shape[0]):
         word = chosen[w]
@@ -171,20 +166,16 @@ def entropy_of(chosen, counts, products, plain: bool) -> float:
 def residual_entropies(
     x, x_start, z, z_start, having, all_objects, counts, products, plain: bool, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2.
+    """Fill ``out[i, j]`` with [cazzanti2007] Eq. (2.5), (H(R | x without z) + H(R | z without x)) / 2 - H(R | x and z).
 
-    [cazzanti2007] Eq. (2.5). ``having[f]`` are the training objects with feature f, as bits; an object is a sorted run
-    of features.
+    R is distributed as the training objects that have all features of a group. ``having[f]`` are those with feature f,
+    as bits; an object is a sorted run of features.
     """
     n_words = having.shape[1]
-    # R is distributed as the training objects that have all features of a group.
-    common = np.empty(n_words, np.uint64)
-    left, right = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    common, left, right = np.empty((3, n_words), np.uint64)
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
-            common[:] = all_objects
-            left[:] = all_objects
-            right[:] = all_objects
+            common[:], left[:], right[:] = all_objects, all_objects, all_objects
             # Merge the two sorted runs: a feature is common, or belongs to x alone, or to z alone.
             a, b = x_start[i], z_start[j]
             while a < x_start[i + 1] or b < z_start[j + 1]:

@@ -13,17 +13,15 @@ from similis._kernels._jit import kernel
 from similis._kernels._local_weights import back_substitute, grow_cholesky
 
 EPS = float(np.finfo(np.float64).eps)
-# Rows of V: labels y, coefficients c, v = y - K c, their bounds, 1 / diag(L); direction d, L^-1 1 and K d of a Newton step.
+# Rows of V: labels y, coefficients c, v = y - K c, bounds, 1 / diag(L); direction d, L^-1 1 and K d of a Newton step.
 Y, COEF, SLACK, LOW, HIGH, INVERSE, STEP, ONES, CHANGE = range(9)
 
 
 @kernel
 def svm_path(K, y, Cs, coef, intercept, violation) -> None:
     """Solve for every C (ascending): coefficients, intercepts, and violations of the optimality conditions."""
-    n = y.shape[0]
-    V = np.empty((9, n))
-    V[Y] = y
-    violation[:] = 0.0
+    n, V = y.shape[0], np.empty((9, y.shape[0]))
+    V[Y], violation[:] = y, 0.0
     _path(n, Cs, K, np.empty((n, n)), V, np.empty(n, np.intp), coef, intercept, violation)
 
 
@@ -39,12 +37,9 @@ def local_svm(blocks, s, codes, Cs, scores, violation) -> None:
     query, coef, f, counts = np.empty(k), np.empty((R, k)), np.empty(R), np.empty(G, np.intp)
     margins, votes = np.empty((R, G)), np.empty((R, G))
     for i in range(n_queries):
-        counts[:] = 0
+        counts[:], violation[i], margins[:], votes[:] = 0, 0.0, 0.0, 0.0
         for p in range(k):
             counts[codes[i, p]] += 1
-        violation[i, :] = 0.0
-        margins[:, :] = 0.0
-        votes[:, :] = 0.0
         for g in range(G):
             for h in range(g + 1, G):
                 if counts[g] > 0 and counts[h] > 0:
@@ -176,17 +171,16 @@ def _refresh(n: int, K, V) -> None:
 
 @kernel
 def pair_steps(K, low, high, c, v, n: int, most: int, tol: float) -> bool:
-    """Reduce a quadratic of Hessian K, low <= c <= high, sum c constant, by up to `most` two-variable steps ([fan2005]).
+    """Reduce a quadratic, low <= c <= high, sum c constant, by up to `most` two-variable steps ([fan2005]).
 
-    c and v, minus the gradient, are updated. Returns True if no pair violates the optimality conditions by `tol`.
+    K is its Hessian and v its negative gradient. Returns True if no pair violates the optimality conditions by `tol`.
     """
     for _ in range(most):
         i, up = -1, -np.inf
         for p in range(n):
             if c[p] < high[p] and v[p] > up:
                 i, up = p, v[p]
-        # i has the largest v of those that may grow; with j the decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) is
-        # largest.
+        # i has the largest v of those that may grow, j the largest decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij).
         j, best, curve, row = -1, 0.0, 1.0, K[i]
         for p in range(n):
             if c[p] > low[p] and up - v[p] > tol:

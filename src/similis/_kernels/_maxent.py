@@ -61,8 +61,7 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
         return math.log(gap / mu) / gap, 0.0  # only the two values nearest to the end have any probability
     if mu < 0.5 * gap:
         x = min(x, (math.log(gap / mu) + 1.0) / gap)
-    low, high = 0.0, np.inf
-    log_z = 0.0
+    low, high, log_z = 0.0, np.inf, 0.0
     for _ in range(200):
         z0 = z1 = z2 = 0.0
         for j in range(d.shape[0]):
@@ -73,12 +72,9 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
         mean = z1 / z0
         log_z = math.log(z0)
         excess = math.log(mean / mu) - math.log((1.0 - mean) / nu)
-        if excess > 0.0:
-            low = x
-        else:
-            high = x
+        low, high = (x, high) if excess > 0.0 else (low, x)
         step = excess * mean * (1.0 - mean) / (z2 / z0 - mean * mean)
-        # The step size is tested before the bracket: at the root a step rounds to zero and lies on its edge.
+        # Before the bracket: at the root a step rounds to zero and lies on its edge.
         if abs(excess) <= 4e-15 or abs(step) <= 1e-15 * x:
             break
         moved = x + step
@@ -93,8 +89,7 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
 @kernel
 def _uniform_guess(mu: float, nu: float) -> float:
     """Approximate the rate on [0, 1] within a fraction of a percent: the inverse Langevin function by [kroger2015]."""
-    u = nu - mu
-    v = u * u
+    u, v = nu - mu, (nu - mu) ** 2
     return u * (3.0 - v * (6.0 + v - 2.0 * v * v) / 5.0) / (mu * (1.0 + u))
 
 
@@ -180,9 +175,8 @@ def mixture_em(above, below, pooled, pseudocount: float, omega, tol: float, shar
 
     above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
     """
-    n, c = above.shape
+    (n, c), (form, nodes, node_weights, center, table) = above.shape, omega
     log_p = np.empty(c)
-    form, nodes, node_weights, center, table = omega
     for step in range(path.shape[0]):
         total = 0.0
         for h in range(c):  # [cazzanti2007] Eq. (5.10)-(5.12)

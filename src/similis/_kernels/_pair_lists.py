@@ -61,11 +61,10 @@ def number_ids(text, lows, highs, table, arena, ends, hashes, sizes, codes) -> N
 @kernel
 def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
     """Return digits m and power p of the number m * 10^p, and 1 if both have exact doubles, 0 if not, -1 if none."""
-    m, p, n_digits, i = 0, 0, 0, low
+    m, p, n_digits, i, fits, after_point = 0, 0, 0, low, True, False
     negative = i < high and text[i] == _MINUS
     if i < high and (text[i] == _MINUS or text[i] == _PLUS):
         i += 1
-    fits, after_point = True, False
     while i < high:
         c = text[i]
         if _ZERO <= c <= _NINE:
@@ -80,11 +79,9 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
         else:
             break
         i += 1
-    if n_digits == 0:
+    if n_digits == 0 or (i < high and text[i] != _SMALL_E and text[i] != _LARGE_E):
         return 0, 0, -1
     if i < high:
-        if text[i] != _SMALL_E and text[i] != _LARGE_E:
-            return 0, 0, -1
         i += 1
         below = i < high and text[i] == _MINUS
         if i < high and (text[i] == _MINUS or text[i] == _PLUS):
@@ -105,10 +102,10 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
-    """Parse whole lines; return False at a line that needs the careful parser.
+    """Parse whole lines with ids and score in the columns `places`; return False at one that needs the careful parser.
 
-    Writes the `spans` of both ids and the `digits` and `powers` of the score, in the columns `places`. `counts`
-    receives the numbers of pairs, of lines, and of rows of `inexact`, the scores that are not exact as doubles.
+    Writes the `spans` of both ids and the `digits` and `powers` of the score. `counts` receives the numbers of pairs,
+    of lines, and of rows of `inexact`, the scores that are not exact as doubles.
     """
     n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
     a, b, s = places[0], places[1], places[2]
@@ -160,8 +157,7 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
                 high -= 1
             while low < high and (text[low] == _BLANK or text[low] == _TAB):
                 low += 1
-            if low < high:
-                empty = False
+            empty &= low == high
             if cell == a:
                 spans[0, n_pairs], spans[1, n_pairs] = low, high
             elif cell == b:

@@ -23,10 +23,7 @@ def shuffle_rows(rows, block, uniform) -> None:
 
 @kernel
 def group_sums(A, codes, sums, W) -> None:
-    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``.
-
-    `sums` is scratch, one entry per permutation in the precision of A.
-    """
+    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``."""
     # The loops over permutations vectorize without branches: with codes of one byte and single precision, 64
     # comparisons and 16 additions per instruction. Eight objects per loop save reading and writing `sums`.
     W[:] = 0.0
@@ -76,9 +73,9 @@ def permuted_products(A, B, orders, symmetric: bool, out) -> None:
 
 @kernel
 def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
-    """Write A as integers in this unit, row i to ``rounded[i // k, i % k]``; return the norm of the rounding errors.
+    """Write A (with `symmetric` below the diagonal) as integers in this unit, row i to ``rounded[i // k, i % k]``.
 
-    With `symmetric` the part below the diagonal is written. `squares` receives the sums of squares of the rows.
+    `squares` receives the sums of squares of the rows. Returns the norm of the rounding errors.
     """
     k, errors = rounded.shape[1], 0.0
     for i in range(A.shape[0]):
@@ -103,12 +100,9 @@ def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) 
     nothing is read.
     """
     # The eight permuted rows of B are written to rows[0] in turn as well, so that one index fetches an entry of each:
-    # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], whose length is the
-    # number of products that are added in 32 bits. The conversions to int32 make the compiler multiply and add pairs at
-    # once.
-    n = B.shape[0]
-    mixed, eights = rows
-    entries, fetched = some
+    # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], of which 32 bits can add
+    # the products. The conversions to int32 make the compiler multiply and add pairs at once.
+    n, (mixed, eights), (entries, fetched) = B.shape[0], rows, some
     for b in range(A.shape[0]):
         i = 8 * (first + b)
         end = min(i + 7, n) if symmetric else n
@@ -119,21 +113,14 @@ def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) 
             b4, b5 = B[order[min(i + 4, n - 1)]], B[order[min(i + 5, n - 1)]]
             b6, b7 = B[order[min(i + 6, n - 1)]], B[order[min(i + 7, n - 1)]]
             for j in range(n):
-                mixed[8 * j] = b0[j]
-                mixed[8 * j + 1] = b1[j]
-                mixed[8 * j + 2] = b2[j]
-                mixed[8 * j + 3] = b3[j]
-                mixed[8 * j + 4] = b4[j]
-                mixed[8 * j + 5] = b5[j]
-                mixed[8 * j + 6] = b6[j]
-                mixed[8 * j + 7] = b7[j]
+                mixed[8 * j], mixed[8 * j + 1], mixed[8 * j + 2], mixed[8 * j + 3] = b0[j], b1[j], b2[j], b3[j]
+                mixed[8 * j + 4], mixed[8 * j + 5], mixed[8 * j + 6], mixed[8 * j + 7] = b4[j], b5[j], b6[j], b7[j]
             for start in range(0, end, fetched.shape[0]):
                 stop = min(start + fetched.shape[0], end)
                 index = order[start:stop]
                 for j in range(index.shape[0]):
                     fetched[j] = eights[index[j]]
-                values = A[b, 8 * start : 8 * stop]
-                part = np.int32(0)
+                values, part = A[b, 8 * start : 8 * stop], np.int32(0)
                 for j in range(values.shape[0]):
                     part = np.int32(part + np.int32(values[j]) * np.int32(entries[j]))
                 out[p] += part

@@ -13,10 +13,9 @@ def edit_distances(
 
     Symbols are equal if their codes are; costs depend on the classes of the symbols.
     """
-    n = z_start.shape[0] - 1
     D = np.empty(z.shape[0] + 1)
     for i in range(start, stop):
-        for j in range(i if mirror else 0, n):
+        for j in range(i if mirror else 0, z_start.shape[0] - 1):
             b0, width = z_start[j], z_start[j + 1] - z_start[j]
             # D[a, b] = min(D[a-1, b] + delete, D[a, b-1] + insert, D[a-1, b-1] + substitute, or + 0 for equal symbols)
             D[0] = 0.0
