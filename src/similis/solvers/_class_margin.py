@@ -1,8 +1,8 @@
 """Weights of SBC for a sequence of costs C, [bernal2003] sec. 5: Newton steps on few multipliers, from C to C.
 
 The dual of min |a|^2 + C sum max(1 - A a, 0), a >= 0 is min |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C, with a equal to
-max(A'u, 0) / 2. Few multipliers lie between the bounds although many weights are positive: a step is a quadratic program
-in these and in those that violate their conditions.
+max(A'u, 0) / 2. Few multipliers lie between the bounds although many weights are positive: a step is a quadratic
+program in these and in those that violate their conditions.
 """
 
 from __future__ import annotations
