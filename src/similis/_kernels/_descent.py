@@ -1,14 +1,11 @@
-"""NN-descent [dong2011]: neighbor lists, candidate pairs, and updates of the lists with computed similarities."""
+"""NN-descent [dong2011] on neighbor lists, descending by score, padded with index -1 and score -inf; without NaN."""
 
 from similis._kernels._jit import kernel
 
 
 @kernel
 def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
-    """Insert columns[p] into the list of rows[p] where scores[p] exceeds the last score there; return how many were.
-
-    Lists are sorted by descending score and padded with index -1 and score -inf; no NaN, no index twice.
-    """
+    """Insert columns[p] into the list of rows[p] where scores[p] exceeds its last score; return how many were."""
     K = indices.shape[1]
     joined = 0
     for p in range(rows.size):
@@ -31,10 +28,9 @@ def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
 
 @kernel
 def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
-    """Sample each object's list and reverse list by reservoir sampling ([dong2011]).
+    """Sample each object's list and reverse list by reservoir sampling ([dong2011]), with uniform numbers `draws`.
 
-    Fresh entries are written to `new`, others to `old`; sampled fresh entries become old. `draws` are uniform numbers,
-    and `counts`, (n, 2), are zeros.
+    Fresh entries are written to `new`, others to `old`; sampled fresh entries become old. `counts`, (n, 2), are zeros.
     """
     n, K = indices.shape
     c = new.shape[1]
@@ -64,10 +60,7 @@ def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
 
 @kernel
 def candidate_pairs(new, old, first: int, stop: int, indices, left, right) -> int:
-    """Write pairs of two new entries, or of a new and an old one, of objects first to stop - 1; return their number.
-
-    Pairs that are in each other's lists are left out.
-    """
+    """Write pairs of a new and another entry of each object that are not in each other's lists; return their number."""
     c, K = new.shape[1], indices.shape[1]
     m = 0
     for i in range(first, stop):

@@ -1,8 +1,8 @@
 """Similarities of categorical rows and of sets stored as bits: [cazzanti2007] sec. 2.1.
 
-Each kernel fills ``out[start:stop]`` from the rows A, (m, d), of the left objects and the *columns* Bt, (d, n), of the
-right objects, in tiles that fit into the cache. With `mirror` (the objects against themselves, a symmetric measure)
-only the tiles on and above the diagonal are computed and each is written twice.
+Each kernel fills ``out[start:stop]`` from the rows A, (m, d), of the left and the *columns* Bt, (d, n), of the right
+objects, in tiles that fit into the cache. `mirror` (a symmetric measure of the objects with themselves) writes each
+tile on and above the diagonal twice.
 """
 
 import numpy as np
@@ -26,9 +26,6 @@ def put_tile(tile, i0: int, height: int, j0: int, width: int, mirror: bool, out)
                 out[j0 + j, i0 + i] = tile[i, j]
 
 
-BYTE = 255  # largest count that fits into a byte
-
-
 @kernel
 def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
     """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``, [cazzanti2007] sec. 2.1."""
@@ -42,9 +39,9 @@ def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
             for i in range(height):
                 row = tile[i]
                 row[:] = 0
-                for first in range(0, d, BYTE):
+                for first in range(0, d, 255):
                     few[:] = 0
-                    for k in range(first, min(first + BYTE, d)):
+                    for k in range(first, min(first + 255, d)):
                         a = A[i0 + i, k]
                         b = Bt[k, j0 : j0 + width]
                         for j in range(width):
@@ -55,30 +52,11 @@ def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 
 @kernel
-def add_differences(x, Bt, table, offsets, widths, j0: int, row) -> None:
-    """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables per pass over the row."""
-    d, width = x.shape[0], row.shape[0]
-    pairs = d - d % 2
-    for k in range(0, pairs, 2):
-        first, second = offsets[k] + widths[k] * np.int64(x[k]), offsets[k + 1] + widths[k + 1] * np.int64(x[k + 1])
-        T, U = table[first : first + widths[k]], table[second : second + widths[k + 1]]
-        b, c = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
-        for j in range(width):
-            row[j] += T[b[j]] + U[c[j]]
-    for k in range(pairs, d):
-        first = offsets[k] + widths[k] * np.int64(x[k])
-        T, b = table[first : first + widths[k]], Bt[k, j0 : j0 + width]
-        for j in range(width):
-            row[j] += T[b[j]]
-
-
-@kernel
 def value_difference(A, Bt, table, offsets, widths, start: int, stop: int, mirror: bool, out) -> None:
-    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3).
-
-    T_k has widths[k]^2 entries from ``table[offsets[k]]``.
-    """
-    n = Bt.shape[1]
+    """Sum ``T_k[A[i, k], Bt[k, j]]`` over k, [cazzanti2007] Eq. (2.3); T_k has widths[k]^2 entries from its offset."""
+    # Two tables per pass over the row.
+    d, n = Bt.shape
+    pairs = d - d % 2
     tile = np.empty((ROWS, COLUMNS))
     for i0 in range(start, stop, ROWS):
         height = min(ROWS, stop - i0)
@@ -87,7 +65,19 @@ def value_difference(A, Bt, table, offsets, widths, start: int, stop: int, mirro
             for i in range(height):
                 row = tile[i, :width]
                 row[:] = 0.0
-                add_differences(A[i0 + i], Bt, table, offsets, widths, j0, row)
+                x = A[i0 + i]
+                for k in range(0, pairs, 2):
+                    first = offsets[k] + widths[k] * np.int64(x[k])
+                    second = offsets[k + 1] + widths[k + 1] * np.int64(x[k + 1])
+                    T, U = table[first : first + widths[k]], table[second : second + widths[k + 1]]
+                    b, c = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
+                    for j in range(width):
+                        row[j] += T[b[j]] + U[c[j]]
+                if pairs < d:
+                    first = offsets[pairs] + widths[pairs] * np.int64(x[pairs])
+                    T, b = table[first : first + widths[pairs]], Bt[pairs, j0 : j0 + width]
+                    for j in range(width):
+                        row[j] += T[b[j]]
             put_tile(tile, i0, height, j0, width, mirror, out)
 
 
@@ -135,48 +125,26 @@ def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 
 @kernel
-def ratio_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), [cazzanti2007] Eq. (2.2).
+def set_model(model: int, fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into a contrast (0), ratio (1; [cazzanti2007] Eq. (2.1), (2.2)) or overlap (2).
 
     0/0 is 1 if neither object has a salient feature, else 0.
     """
     for i in range(start, stop):
         for j in range(out.shape[1]):
             c = out[i, j]
-            whole = c + alpha * (fx[i] - c) + beta * (fz[j] - c)
-            if whole > 0:
-                out[i, j] = c / whole
+            left, right = alpha * (fx[i] - c), beta * (fz[j] - c)
+            if model == 0:
+                out[i, j] = c - left - right
             else:
-                out[i, j] = 1.0 if fx[i] + fz[j] == 0 else 0.0
-
-
-@kernel
-def contrast_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), [cazzanti2007] Eq. (2.1)."""
-    for i in range(start, stop):
-        for j in range(out.shape[1]):
-            c = out[i, j]
-            out[i, j] = c - alpha * (fx[i] - c) - beta * (fz[j] - c)
-
-
-@kernel
-def overlap_model(fx, fz, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into c / min(f(x), f(z)), in place; 0/0 as in the ratio model."""
-    for i in range(start, stop):
-        for j in range(out.shape[1]):
-            smaller = min(fx[i], fz[j])
-            if smaller > 0:
-                out[i, j] = out[i, j] / smaller
-            else:
-                out[i, j] = 1.0 if fx[i] + fz[j] == 0 else 0.0
+                whole = c + left + right if model == 1 else min(fx[i], fz[j])
+                empty = 1.0 if fx[i] + fz[j] == 0 else 0.0
+                out[i, j] = c / whole if whole > 0 else empty
 
 
 @kernel
 def entropy_of(chosen, counts, products, plain: bool) -> float:
-    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set.
-
-    `counts` holds c and `products` c log c; with `plain` every count is 1.
-    """
+    """Compute log N - sum c log c / N, N = sum c, over the objects whose bits are set; with `plain` every c is 1."""
     total, spread = 0.0, 0.0
     for w in range(chosen.shape[0]):
         word = chosen[w]
@@ -198,20 +166,16 @@ def entropy_of(chosen, counts, products, plain: bool) -> float:
 def residual_entropies(
     x, x_start, z, z_start, having, all_objects, counts, products, plain: bool, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2.
+    """Fill ``out[i, j]`` with [cazzanti2007] Eq. (2.5), (H(R | x without z) + H(R | z without x)) / 2 - H(R | x and z).
 
-    [cazzanti2007] Eq. (2.5). ``having[f]`` are the training objects with feature f, as bits; an object is a sorted run
-    of features.
+    R is distributed as the training objects that have all features of a group. ``having[f]`` are those with feature f,
+    as bits; an object is a sorted run of features.
     """
     n_words = having.shape[1]
-    # R is distributed as the training objects that have all features of a group.
-    common = np.empty(n_words, np.uint64)
-    left, right = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    common, left, right = np.empty((3, n_words), np.uint64)
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
-            common[:] = all_objects
-            left[:] = all_objects
-            right[:] = all_objects
+            common[:], left[:], right[:] = all_objects, all_objects, all_objects
             # Merge the two sorted runs: a feature is common, or belongs to x alone, or to z alone.
             a, b = x_start[i], z_start[j]
             while a < x_start[i + 1] or b < z_start[j + 1]:

@@ -7,10 +7,9 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresholds, missing, values) -> int:
-    """Write the nodes of one tree, root first, and return their number.
+    """Write the nodes of one tree, root first, and return their number; a leaf is its own child.
 
-    A leaf is its own child. The sample `objects` is reordered. ``draws[node, direction]`` are two uniform numbers that
-    choose a pair.
+    The sample `objects` is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair.
     """
     G, n_directions = values.shape[1], draws.shape[1]
     n_nodes = values.shape[0]
@@ -25,13 +24,10 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
         counts[:] = 0.0
         for i in members:
             counts[codes[i]] += 1.0
-        largest = 0.0
-        for g in range(G):
-            values[node, g] = counts[g] / size
-            largest = max(largest, counts[g])
+        values[node] = counts / size
         children[node, 0] = children[node, 1] = node
         best, best_p, best_q, best_side, best_cut = 0.0, -1, -1, 0, 0.0
-        if largest < size and depth[node] != max_depth:
+        if counts.max() < size and depth[node] != max_depth:
             for direction in range(n_directions):
                 # p is any object; q is one of the objects of other classes.
                 p = members[int(draws[node, direction, 0] * size)]
@@ -44,8 +40,7 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
                         if rest < 0:
                             break
                 n_known = 0
-                left[:] = 0.0
-                right[:] = 0.0
+                left[:], right[:] = 0.0, 0.0
                 for i in members:
                     value = S[i, q] - S[i, p]
                     if not np.isnan(value):
@@ -53,9 +48,7 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
                         right[codes[i]] += 1.0
                         n_known += 1
                 order = np.argsort(v[:n_known])
-                squares_left, squares_right = 0.0, 0.0
-                for g in range(G):
-                    squares_right += right[g] ** 2
+                squares_left, squares_right = 0.0, (right * right).sum()
                 before = squares_right / max(n_known, 1)
                 for a in range(n_known - 1):
                     c = known[order[a]]
@@ -68,9 +61,8 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
                     gain = squares_left / (a + 1) + squares_right / (n_known - a - 1) - before
                     if low < high and (best_p < 0 or gain > best):
                         middle = low + (high - low) / 2
-                        best, best_p, best_q = gain, p, q
                         best_cut = middle if middle < high else low
-                        best_side = 1 if n_known - a - 1 > a + 1 else 0
+                        best, best_p, best_q, best_side = gain, p, q, int(n_known - a - 1 > a + 1)
         if best_p >= 0:
             pairs[node, 0], pairs[node, 1], thresholds[node], missing[node] = best_p, best_q, best_cut, best_side
             a, b = 0, size - 1  # move the objects that go right to the end
@@ -82,10 +74,8 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
                 else:
                     a += 1
             for side in range(2):
-                children[node, side] = n_nodes
-                start[n_nodes] = start[node] + side * a
-                stop[n_nodes] = stop[node] if side else start[node] + a
-                depth[n_nodes] = depth[node] + 1
+                children[node, side], depth[n_nodes] = n_nodes, depth[node] + 1
+                start[n_nodes], stop[n_nodes] = start[node] + side * a, stop[node] if side else start[node] + a
                 n_nodes += 1
         node += 1
     return n_nodes

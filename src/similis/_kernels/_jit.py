@@ -39,11 +39,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_cache() -> None:
     """Warn if machine code cannot be cached; worker processes that start later do not repeat the warning."""
-    kernel(_nothing)
-
-
-def _nothing() -> None:
-    pass
+    kernel(check_cache)  # not compiled: only its place in the cache is looked up
 
 
 def _tolerate_errors(compiled: Any) -> None:

@@ -13,21 +13,19 @@ from similis._kernels._neighbors import _nearest
 def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, options, out, counts, winners) -> None:
     """Fit a maximum-entropy model per class to the first ends[i, t] ranked neighbors of query i; ends ascend along t.
 
-    out, (3, m, t, G): slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g), see :func:`_term`.
+    out, (3, m, t, G): slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g), see :func:`_term`. omega: (form,
+    nodes, weights, center, table, low, high, width). options: (smallest class size, smoothing, log of the size of
+    Omega, 1 to model rows that fall back too). winners: the class of the most similar local centroid where a class has
+    too few neighbors for a model, else -1. weights without columns mean equal weights.
     """
-    # omega: (form, nodes, weights, center, table, low, high, width). options: (smallest class size, smoothing, log of
-    # the size of Omega, 1 to model rows that fall back too). winners: the class of the most similar local centroid
-    # where a class has too few neighbors for a model, else -1. weights without columns mean equal weights.
     # Neighborhoods are nested: above[g, q] sums the distances of s(z, q) from the lower end of Omega over the members z
     # of g so far.
     n_rows, n_ranks = indices.shape
     n_classes, low, high = counts.shape[2], omega[5], omega[6]
     above, below = np.empty((n_classes, n_ranks)), np.empty((n_classes, n_ranks))
-    size, centroid = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
-    weight = np.empty(n_classes)
+    size, centroid, weight = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp), np.empty(n_classes)
     for i in range(n_rows):
-        size[:], weight[:] = 0, 0.0
-        above[:], below[:] = 0.0, 0.0
+        size[:], weight[:], above[:], below[:] = 0, 0.0, 0.0, 0.0
         r = stop = 0
         while stop < min(ends[i, -1], n_ranks) and indices[i, stop] >= 0:
             stop += 1
@@ -43,10 +41,8 @@ def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, opti
                 weight[c] += w
                 r += 1
             _central(sign, codes, indices[i], r, above, weight, low, centroid)
-            few = False
-            for c in range(n_classes):
-                counts[i, t, c] = size[c]
-                few = few or 0 < size[c] < options[0]
+            counts[i, t] = size
+            few = ((size > 0) & (size < options[0])).any()
             winners[i, t] = _nearest(values[i], sign, centroid, size) if few else -1
             if not few or options[3] > 0.0:
                 _score(values[i], centroid, weight, above, below, omega, options, out[:, i, t])
@@ -82,10 +78,8 @@ def _score(values, centroid, weight, above, below, omega, options, out) -> None:
                 rate, log_z = solve_rate(form, nodes, node_weights, center, table, up, down)
                 s = values[centroid[h]]
                 offset = (high - s if rate > 0.0 else s - low) / width
-                d_slope, d_power, d_value = _term(form, rate, log_z, offset, math.log(width), options)
-                slope += d_slope
-                power += d_power
-                value += d_value
+                term = _term(form, rate, log_z, offset, math.log(width), options)
+                slope, power, value = slope + term[0], power + term[1], value + term[2]
         out[0, g], out[1, g], out[2, g] = slope, power, value
 
 
@@ -94,8 +88,7 @@ def _term(form: int, rate: float, log_z: float, offset: float, log_width: float,
     """Compute slope, power and value of log((1 - e) P + e / |Omega|) for an exponential P at an offset from its end."""
     # A point mass is the limit of a common rate x -> inf, where the logarithm is value + power log x - slope x. Classes
     # are compared by slope first, then by power, then by value.
-    smoothing, log_size = options[1], options[2]
-    density = form > 1
+    smoothing, log_size, density = options[1], options[2], form > 1
     if density:
         log_z += log_width
     if form == POINT or not np.isinf(rate):
@@ -126,10 +119,7 @@ def lost_values(order, starts, fold, lost) -> None:
         for e in range(starts[v] + 1, stop):
             if first < 0 and second < 0:
                 break
-            entry = order[e]
-            a, b = fold[entry // n], fold[entry % n]
-            if first not in (a, b):
-                first = -1
-            if second not in (a, b):
-                second = -1
+            pair = fold[order[e] // n], fold[order[e] % n]
+            first = first if first in pair else -1
+            second = second if second in pair else -1
         lost[0, v], lost[1, v] = first, second

@@ -1,8 +1,8 @@
 """Support vector machines on many small blocks for all C of a grid, by decomposition and Newton steps in turn.
 
-An SVM minimizes c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4) with c = y .
-alpha. A sweep of two-variable steps ([fan2005]) finds the active bounds; a Newton step then solves for the free
-coefficients. K and its factor L are stored in the leading parts of their arrays, vectors in the rows of V.
+An SVM minimizes c'Kc / 2 - y'c, sum c = 0, c_i between 0 and C y_i: [chen2010] Eq. (2.4) with c = y . alpha. A sweep of
+two-variable steps ([fan2005]) finds the active bounds; a Newton step then solves for the free coefficients. K and its
+factor L are stored in the leading parts of their arrays, vectors in the rows of V.
 """
 
 from typing import Any
@@ -13,17 +13,15 @@ from similis._kernels._jit import kernel
 from similis._kernels._local_weights import back_substitute, grow_cholesky
 
 EPS = float(np.finfo(np.float64).eps)
-# Rows of V: labels y, coefficients c, v = y - K c, 1 / diag(L); direction d, L^-1 1 and K d of the Newton step.
-Y, COEF, SLACK, INVERSE, STEP, ONES, CHANGE = range(7)
+# Rows of V: labels y, coefficients c, v = y - K c, bounds, 1 / diag(L); direction d, L^-1 1 and K d of a Newton step.
+Y, COEF, SLACK, LOW, HIGH, INVERSE, STEP, ONES, CHANGE = range(9)
 
 
 @kernel
 def svm_path(K, y, Cs, coef, intercept, violation) -> None:
     """Solve for every C (ascending): coefficients, intercepts, and violations of the optimality conditions."""
-    n = y.shape[0]
-    V = np.empty((7, n))
-    V[Y] = y
-    violation[:] = 0.0
+    n, V = y.shape[0], np.empty((9, y.shape[0]))
+    V[Y], violation[:] = y, 0.0
     _path(n, Cs, K, np.empty((n, n)), V, np.empty(n, np.intp), coef, intercept, violation)
 
 
@@ -35,16 +33,13 @@ def local_svm(blocks, s, codes, Cs, scores, violation) -> None:
     """
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
-    K, L, V, free = np.empty((k, k)), np.empty((k, k)), np.empty((7, k)), np.empty(k, np.intp)
+    K, L, V, free = np.empty((k, k)), np.empty((k, k)), np.empty((9, k)), np.empty(k, np.intp)
     query, coef, f, counts = np.empty(k), np.empty((R, k)), np.empty(R), np.empty(G, np.intp)
     margins, votes = np.empty((R, G)), np.empty((R, G))
     for i in range(n_queries):
-        counts[:] = 0
+        counts[:], violation[i], margins[:], votes[:] = 0, 0.0, 0.0, 0.0
         for p in range(k):
             counts[codes[i, p]] += 1
-        violation[i, :] = 0.0
-        margins[:, :] = 0.0
-        votes[:, :] = 0.0
         for g in range(G):
             for h in range(g + 1, G):
                 if counts[g] > 0 and counts[h] > 0:
@@ -73,9 +68,7 @@ def _gather(B, s, codes, g: int, h: int, K, y, members, query) -> int:
     n = 0
     for p in range(codes.shape[0]):
         if codes[p] == g or codes[p] == h:
-            members[n] = p
-            y[n] = 1.0 if codes[p] == h else -1.0
-            query[n] = s[p]
+            members[n], y[n], query[n] = p, 1.0 if codes[p] == h else -1.0, s[p]
             n += 1
     for a in range(n):
         for b in range(n):
@@ -103,20 +96,21 @@ def _path(n: int, Cs, K, L, V, free, coef, intercept, violation) -> None:
 @kernel
 def _solve(n: int, C: float, before: float, K, L, V, free) -> tuple[float, float]:
     """Solve for C, starting from the solution for `before` (0: none); return the violation and the intercept."""
-    y, c, v = V[Y], V[COEF], V[SLACK]
-    _start(n, C, before, K, V)
+    y, c, v, low, high = V[Y], V[COEF], V[SLACK], V[LOW], V[HIGH]
     top = 1e-300
     for i in range(n):
         top = max(top, abs(K[i, i]))
+        low[i], high[i] = min(C * y[i], 0.0), max(C * y[i], 0.0)
+    _start(n, C, before, K, V)
     bad, b, ridge = np.inf, 0.0, 1e-14 * top
     for _ in range(1000):
-        if not _decompose(n, C, K, V):
-            _newton(n, C, ridge, K, L, V, free)
+        # Without this limit a pair of copies (no curvature) with a violation of 1e-10 would hide larger ones.
+        if not pair_steps(K, low, high, c, v, n, n, 1e-9):
+            _newton(n, ridge, K, L, V, free)
             ridge = min(10.0 * ridge, 1e-9 * top)  # a singular K needs a larger ridge
         size = 0.0
         for i in range(n):
-            # Snap to the bounds: a coefficient that differs from its bound by rounding would count as free and
-            # determine the intercept alone.
+            # A coefficient that differs from its bound by rounding would count as free and determine the intercept.
             if abs(c[i]) < 1e-13 * C:
                 c[i] = 0.0
             elif abs(c[i] - C * y[i]) < 1e-13 * C:
@@ -127,9 +121,9 @@ def _solve(n: int, C: float, before: float, K, L, V, free) -> tuple[float, float
         # one that may fall. The intercept lies between the two.
         up, down = -np.inf, np.inf
         for i in range(n):
-            if c[i] < max(C * y[i], 0.0):
+            if c[i] < high[i]:
                 up = max(up, v[i])
-            if c[i] > min(C * y[i], 0.0):
+            if c[i] > low[i]:
                 down = min(down, v[i])
         bad, b = up - down, 0.5 * (up + down)
         if bad <= 1e-9 + 16.0 * EPS * top * size:
@@ -147,7 +141,7 @@ def _start(n: int, C: float, before: float, K, V) -> None:
     else:
         plus = 0
         for i in range(n):
-            plus += 1 if y[i] > 0 else 0
+            plus += y[i] > 0
         less = min(plus, n - plus)
         for i in range(n):
             c[i] = C * y[i] * less / (plus if y[i] > 0 else n - plus)
@@ -176,33 +170,30 @@ def _refresh(n: int, K, V) -> None:
 
 
 @kernel
-def _decompose(n: int, C: float, K, V) -> bool:
-    """Take up to n two-variable steps with second-order working set selection ([fan2005]).
+def pair_steps(K, low, high, c, v, n: int, most: int, tol: float) -> bool:
+    """Reduce a quadratic, low <= c <= high, sum c constant, by up to `most` two-variable steps ([fan2005]).
 
-    Returns True if no pair violates the optimality conditions any more.
+    K is its Hessian and v its negative gradient. Returns True if no pair violates the optimality conditions by `tol`.
     """
-    y, c, v = V[Y], V[COEF], V[SLACK]
-    for _ in range(n):
+    for _ in range(most):
         i, up = -1, -np.inf
         for p in range(n):
-            if c[p] < max(C * y[p], 0.0) and v[p] > up:
+            if c[p] < high[p] and v[p] > up:
                 i, up = p, v[p]
-        # i has the largest v of those that may grow, j the largest decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) with
-        # i.
+        # i has the largest v of those that may grow, j the largest decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij).
         j, best, curve, row = -1, 0.0, 1.0, K[i]
         for p in range(n):
-            # Without this limit a pair of copies (no curvature) with a violation of 1e-10 would hide larger ones.
-            if c[p] > min(C * y[p], 0.0) and up - v[p] > 1e-9:
+            if c[p] > low[p] and up - v[p] > tol:
                 bend = max(row[i] + K[p, p] - 2.0 * row[p], 1e-12 * (row[i] + K[p, p]) + 1e-300)
                 gain = (up - v[p]) * (up - v[p]) / bend
                 if gain > best:
                     j, best, curve = p, gain, bend
         if j < 0:
             return True
-        rise, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
+        rise, depth = high[i] - c[i], c[j] - low[j]
         step = min((up - v[j]) / curve, rise, depth)
-        c[i] = max(C * y[i], 0.0) if step == rise else c[i] + step
-        c[j] = min(C * y[j], 0.0) if step == depth else c[j] - step
+        c[i] = high[i] if step == rise else c[i] + step
+        c[j] = low[j] if step == depth else c[j] - step
         other = K[j]
         for p in range(n):
             v[p] -= step * (row[p] - other[p])
@@ -210,13 +201,13 @@ def _decompose(n: int, C: float, K, V) -> bool:
 
 
 @kernel
-def _newton(n: int, C: float, ridge: float, K, L, V, free) -> None:
+def _newton(n: int, ridge: float, K, L, V, free) -> None:
     """Move to the optimum of the free coefficients; one that reaches its bound is fixed there and leaves the factor."""
-    y, c, v, d, change = V[Y], V[COEF], V[SLACK], V[STEP], V[CHANGE]
+    c, v, low, high, d, change = V[COEF], V[SLACK], V[LOW], V[HIGH], V[STEP], V[CHANGE]
     size: Any = np.intp(0)  # typed, so that the callees compile once
     factored: Any = np.intp(0)
     for i in range(n):
-        if min(C * y[i], 0.0) < c[i] < max(C * y[i], 0.0):
+        if low[i] < c[i] < high[i]:
             free[size] = i
             size += 1
     # The ridge makes steps along directions without curvature long, so that they end at a bound.
@@ -228,7 +219,7 @@ def _newton(n: int, C: float, ridge: float, K, L, V, free) -> None:
         longest, stop, goal = np.inf, 0, 0.0
         for p in range(size):
             i = free[p]
-            bound = max(C * y[i], 0.0) if d[p] > 0 else min(C * y[i], 0.0)
+            bound = high[i] if d[p] > 0 else low[i]
             if d[p] != 0.0 and (bound - c[i]) / d[p] < longest:
                 longest, stop, goal = (bound - c[i]) / d[p], p, bound
         blocked = linear >= longest * quadratic

@@ -14,10 +14,9 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_cholesky(B, ridge: float, floor: float, lift: bool, order, start: int, stop: int, L, inverse) -> int:
-    """Append rows start to stop - 1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
+    """Append rows start to stop - 1 to the factor L of ``B[order][:, order] + ridge I``; return the completed rows.
 
-    A pivot that does not exceed `floor` ends it, or with `lift` is raised to the floor. Returns the number of completed
-    rows.
+    `inverse` holds 1 / L[p, p]. A pivot that does not exceed `floor` ends it, or with `lift` is raised to the floor.
     """
     for p in range(start, stop):
         i = order[p]
@@ -35,9 +34,8 @@ def grow_cholesky(B, ridge: float, floor: float, lift: bool, order, start: int, 
             if not lift:
                 return p
             pivot = floor
-        root = pivot**0.5
-        row[p] = root
-        inverse[p] = 1.0 / root
+        row[p] = pivot**0.5
+        inverse[p] = 1.0 / row[p]
     return stop
 
 
@@ -56,8 +54,7 @@ def back_substitute(L, inverse, size: int, x) -> None:
     """Solve L' x = x in place for the leading `size` rows."""
     for p in range(size - 1, -1, -1):
         x[p] *= inverse[p]
-        t = x[p]
-        row = L[p]
+        row, t = L[p], x[p]
         for q in range(p):
             x[q] -= t * row[q]
 
@@ -71,20 +68,16 @@ def gather_blocks(S, indices, blocks) -> None:
             i = indices[c, a]
             for b in range(a + 1):
                 j = indices[c, b]
-                value = 0.0
-                if i >= 0 and j >= 0:
-                    value = 0.5 * (np.float64(S[i, j]) + np.float64(S[j, i]))
-                blocks[c, a, b] = value
-                blocks[c, b, a] = value
+                known = i >= 0 and j >= 0
+                value = 0.5 * (np.float64(S[i, j]) + np.float64(S[j, i])) if known else 0.0
+                blocks[c, a, b] = blocks[c, b, a] = value
 
 
 @kernel
 def psd_prefix(blocks, s, known, prefix) -> None:
-    """Write the size of the largest leading block that is certainly positive semi-definite, with s in its range.
-
-    A Cholesky factor of the linearly independent rows is extended row by row; the first row that is neither independent
-    nor dependent up to rounding ends the block.
-    """
+    """Write the size of the largest leading block that is certainly positive semi-definite, with s in its range."""
+    # A Cholesky factor of the linearly independent rows is extended row by row; the first row that is neither
+    # independent nor dependent up to rounding ends the block.
     n_queries, K = s.shape
     L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
     independent, dependent = np.empty(K, np.intp), np.empty(K, np.intp)
@@ -132,8 +125,7 @@ def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
     ``sound[c, r]`` is the largest block that is numerically positive definite; larger k get its weights.
     """
     n_queries, K = s.shape
-    L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
-    z, w = np.empty(K), np.empty(K)
+    L, inverse, order, z, w = np.empty((K, K)), np.empty(K), np.arange(K), np.empty(K), np.empty(K)
     for c in range(n_queries):
         scale = 0.0
         for i in range(known[c]):
@@ -142,16 +134,13 @@ def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
             floor = 1e-10 * (scale + ridges[r])
             rows = grow_cholesky(blocks[c], ridges[r], floor, False, order, np.intp(0), known[c], L, inverse)
             sound[c, r] = rows
-            for p in range(rows):
-                z[p] = s[c, p]
+            z[:rows] = s[c, :rows]
             forward_substitute(L, inverse, rows, z)
             for t in range(ks.shape[0]):
                 k = min(ks[t], rows)
-                for p in range(k):
-                    w[p] = z[p]
+                w[:k] = z[:k]
                 back_substitute(L, inverse, k, w)
-                for p in range(K):
-                    weights[c, t, r, p] = w[p] if p < k else 0.0
+                weights[c, t, r, :k], weights[c, t, r, k:] = w[:k], 0.0
 
 
 @kernel
@@ -167,8 +156,6 @@ def sum_by_class(weights, codes, sums) -> None:
 
 
 EPS = float(np.finfo(np.float64).eps)
-
-
 # Work arrays of the support P = order[:size], by position: LL' = H_PP, inverse = 1 / diag(L), a = L^-1 s_P,
 # b = L^-1 1, weights w; by index: whether it is inside the support, and the gradient H w - s.
 _Work = namedtuple("_Work", "order inside L inverse a b w gradient spare")
@@ -176,10 +163,9 @@ _Work = namedtuple("_Work", "order inside L inverse a b w gradient spare")
 
 @kernel
 def simplex_path(blocks, s, known, ks, ridges, weights, gaps) -> None:
-    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5).
+    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5), with bounds of the error.
 
-    S is blocks[c, :k, :k] for each k in ks (ascending). ``gaps[c, t, r]`` bounds how far the objective is above its
-    minimum.
+    S is blocks[c, :k, :k] for each k in ks (ascending).
     """
     n_queries, K = s.shape
     order, inside, L = np.empty(K, np.intp), np.empty(K, np.bool_), np.empty((K, K))
@@ -211,10 +197,10 @@ def _pivot(B, s, k: int, ridge: float, floor: float, size: int, work) -> int:
         for i in range(k):
             order[i], inside[i] = i, True
         size = k
-    # Block principal pivoting: all violated indices change sides at once as long as their number falls at least once in
-    # five steps; otherwise only the largest one does, Murty's rule, which terminates ([murty1974]): on the simplex s'w
-    # = w'(s1' + 1s')w / 2, so that for large c this is a multiple of the linear complementarity problem with the
-    # positive definite matrix S + ridge I - s1' - 1s' + c 11'.
+    # All violated indices change sides at once as long as their number falls at least once in five steps; otherwise
+    # only the largest one does, which terminates ([murty1974]): on the simplex s'w = w'(s1' + 1s')w / 2, so that for
+    # large c this is a multiple of the linear complementarity problem with the positive definite matrix S + ridge I -
+    # s1' - 1s' + c 11'.
     fewest, grace = k + 1, 5
     for _ in range(100 * k):
         nu = _solve(B, s, k, ridge, floor, size, factored, work)
@@ -295,10 +281,9 @@ def _solve(B, s, k: int, ridge: float, floor: float, size: int, factored: int, w
 @kernel
 def _residual(B, s, k: int, ridge: float, floor: float, nu: float, size: int, work) -> float:
     """Compute the gradient for the first k indices; return the residual of H w + nu 1 = s and 1'w = 1."""
-    order, w, gradient = work.order, work.w, work.gradient
+    order, w, gradient, missing = work.order, work.w, work.gradient, 1.0
     for i in range(k):
         gradient[i] = -s[i]
-    missing = 1.0
     for p in range(size):
         row, weight = B[order[p]], w[p]
         for i in range(k):
@@ -314,12 +299,11 @@ def _residual(B, s, k: int, ridge: float, floor: float, nu: float, size: int, wo
 @kernel
 def _write(out, k: int, size: int, work) -> float:
     """Write non-negative weights of sum one; return the duality gap w'g - min g, g the gradient of the objective."""
-    total = 0.0
+    total, mean, least = 0.0, 0.0, np.inf
     out[:] = 0.0
     for p in range(size):
         out[work.order[p]] = max(work.w[p], 0.0)
         total += out[work.order[p]]
-    mean, least = 0.0, np.inf
     for i in range(k):
         out[i] /= total
         mean += out[i] * work.gradient[i]
@@ -333,10 +317,9 @@ _EntropyWork = namedtuple("_EntropyWork", "v Sv p d Sd Sp step Sstep M L inverse
 
 @kernel
 def lime_path(blocks, s, known, ks, temperatures, weights, gaps) -> None:
-    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w, on the simplex.
+    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w, on the simplex; temperatures t descend.
 
-    S is positive semi-definite; temperatures descend. `gaps` receives the duality gap (p - v)'S(p - v) between the
-    softmax p and the dual point v.
+    `gaps` receives the duality gap (p - v)'S(p - v) between the softmax p and the dual point v.
     """
     n_queries, K = s.shape
     # The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The temperature falls at most tenfold per stage.
@@ -375,10 +358,7 @@ def _maximize(B, s, k: int, t: float, enough: float, work) -> None:
         log_sum = _softmax(s, Sv, Sv, 0.0, k, t, p)
         for i in range(k):
             d[i] = p[i] - v[i]
-        _multiply(B, d, k, Sd)
-        worst = 0.0
-        for i in range(k):
-            worst = max(worst, abs(Sd[i]))
+        worst = _multiply(B, d, k, Sd)
         # The softmax amplifies rounding by 1/t: below that level the residual stops falling.
         if worst <= enough or (worst < 1e-4 * t and worst > 0.5 * last):
             return
@@ -406,13 +386,12 @@ def _maximize(B, s, k: int, t: float, enough: float, work) -> None:
 @kernel
 def _newton_step(B, k: int, t: float, work) -> None:
     """Write the Newton step d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W."""
-    p, d, Sd, Sp, step = work.p, work.d, work.Sd, work.Sp, work.step
-    M, L, inverse = work.M, work.L, work.inverse
+    _v, Sv, p, d, Sd, Sp, step, _Sstep, M, L, inverse, order = work
     # The dual gradient is 2 S d, the Hessian -2 S - (4 / t) S (diag(p) - p p') S with diag(p) - p p' = W P W. The inner
     # matrix avoids the inverse of a singular S; (P W S W P)_ij = sqrt(p_i p_j) (S_ij - (Sp)_i - (Sp)_j + p'Sp).
     pSp = pSd = 0.0
     for i in range(k):
-        Sp[i] = work.Sv[i] + Sd[i]
+        Sp[i] = Sv[i] + Sd[i]
         pSp += p[i] * Sp[i]
         pSd += p[i] * Sd[i]
     for i in range(k):
@@ -420,7 +399,7 @@ def _newton_step(B, k: int, t: float, work) -> None:
         for j in range(i + 1):
             M[i, j] = root * p[j] ** 0.5 * (B[i, j] - Sp[i] - Sp[j] + pSp)
         step[i] = root * (Sd[i] - pSd)
-    grow_cholesky(M, 0.5 * t, EPS * t, True, work.order, np.intp(0), k, L, inverse)
+    grow_cholesky(M, 0.5 * t, EPS * t, True, order, np.intp(0), k, L, inverse)
     forward_substitute(L, inverse, k, step)
     back_substitute(L, inverse, k, step)
     for i in range(k):
@@ -428,13 +407,16 @@ def _newton_step(B, k: int, t: float, work) -> None:
 
 
 @kernel
-def _multiply(B, x, k: int, y) -> None:
-    """Write y = B x for the leading k rows."""
+def _multiply(B, x, k: int, y) -> float:
+    """Write y = B x for the leading k rows; return the largest absolute value of y."""
+    largest = 0.0
     for i in range(k):
         row, total = B[i], 0.0
         for j in range(k):
             total += row[j] * x[j]
         y[i] = total
+        largest = max(largest, abs(total))
+    return largest
 
 
 @kernel

@@ -1,8 +1,7 @@
 """Constraints of SBC on similarities whose columns are sorted by class, without writing them out.
 
-Constraint (i, k) has the coefficients f_ik s_ij for columns j of the class of row i, and -f_ik s_ij for all other
-columns (``each`` False, k = 0) or for those of class k only (``each`` True). Class g has the columns from starts[g] to
-starts[g + 1].
+Constraint (i, k) has the coefficients f_ik s_ij for columns j of the class of row i, and -f_ik s_ij for all others
+(``each`` False, k = 0) or for those of class k (``each`` True). Class g has the columns starts[g] to starts[g + 1].
 """
 
 import numpy as np
@@ -36,23 +35,9 @@ def margin_pull(S, V, starts, pull) -> None:
 
 
 @kernel
-def margin_rows(S, codes, starts, each: bool, factor, rows, others, out) -> None:
-    """Write the coefficients of the constraints (rows[p], others[p])."""
-    out[:] = 0.0
-    for p in range(rows.shape[0]):
-        i, k = rows[p], others[p]
-        f = factor[i, k]
-        first, last = (starts[k], starts[k + 1]) if each else (0, S.shape[1])
-        for j in range(first, last):
-            out[p, j] = -f * S[i, j]
-        for j in range(starts[codes[i]], starts[codes[i] + 1]):
-            out[p, j] = f * S[i, j]
-
-
-@kernel
 def _slope(s, pull, first: int, last: int):
     """Sums of s max(pull, 0) / 2 and of s^2 / 2 where pull > 0, over some columns."""
-    slope, curvature = 0.0, 0.0
+    slope = curvature = 0.0
     for j in range(first, last):
         active = s[j] if pull[j] > 0.0 else 0.0
         slope += active * pull[j]
@@ -87,10 +72,7 @@ def _move(s, pull, step: float, own_first: int, own_last: int, first: int, last:
 
 @kernel
 def margin_sweep(S, codes, starts, each: bool, factor, rows, others, C: float, u, pull) -> None:
-    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one given multiplier after the other.
-
-    `pull` is A'u.
-    """
+    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one given multiplier after the other; `pull` is A'u."""
     # Piecewise quadratic along one multiplier: a Newton step that passes the minimum is followed by a secant step back.
     n = S.shape[1]
     for p in range(rows.shape[0]):
@@ -117,9 +99,8 @@ def margin_sweep(S, codes, starts, each: bool, factor, rows, others, C: float, u
 @kernel
 def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
     """Move weight between two multipliers of the same object, up to three times for each of the given objects."""
-    # For tight similarities the constraints of an object against the other classes differ little, so that its
-    # multipliers can hardly change alone. u_a / f_a more and u_b / f_b less leaves the columns of the own class as they
-    # are.
+    # For tight similarities these constraints differ little, so that a multiplier can hardly change alone. u_a / f_a
+    # more and u_b / f_b less leaves the columns of the own class as they are.
     n_classes = starts.shape[0] - 1
     cost, curvature = np.empty(n_classes), np.empty(n_classes)
     for p in range(rows.shape[0]):
@@ -131,17 +112,13 @@ def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
         for _ in range(3):
             a, b = -1, -1  # class whose constraint is violated most, and least among those with a multiplier
             for g in range(n_classes):
-                if g != codes[i] and u[i, g] < C and (a < 0 or cost[g] > cost[a]):
-                    a = g
-                if g != codes[i] and u[i, g] > 0.0 and (b < 0 or cost[g] < cost[b]):
-                    b = g
+                if g != codes[i]:
+                    a = g if u[i, g] < C and (a < 0 or cost[g] > cost[a]) else a
+                    b = g if u[i, g] > 0.0 and (b < 0 or cost[g] < cost[b]) else b
             if a < 0 or b < 0 or cost[a] - cost[b] <= 1e-15 * abs(cost[a]):
                 break
             gain, both = cost[a] - cost[b], curvature[a] + curvature[b]
-            step = min((C - u[i, a]) * f[a], u[i, b] * f[b])
-            if both > 1e-300:
-                step = min(step, gain / both)
-            moved = 0.0
+            step, moved = min((C - u[i, a]) * f[a], u[i, b] * f[b], gain / both if both > 1e-300 else np.inf), 0.0
             for _ in range(2):  # a Newton step that passes the minimum is followed by a secant step back
                 moved += step
                 for j in range(starts[a], starts[a + 1]):
@@ -160,14 +137,9 @@ def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
 
 
 @kernel
-def box_sweeps(H, g, low, high, d, slope, max_sweeps: int, tol: float) -> None:
-    """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates; `slope` becomes g + H d."""
-    n = len(g)
-    slope[:] = g
-    for i in range(n):
-        if d[i] != 0.0:
-            for j in range(n):
-                slope[j] += H[i, j] * d[i]
+def box_sweeps(H, g, low, high, d, max_sweeps: int, tol: float) -> None:
+    """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates, from d = 0."""
+    n, slope = len(g), g.copy()
     for _ in range(max_sweeps):
         largest = 0.0
         for i in range(n):

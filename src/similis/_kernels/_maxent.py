@@ -1,14 +1,14 @@
 """Maximum-entropy exponents on an interval or a finite set, and mixtures of such distributions.
 
 A class-conditional model of similarity discriminant analysis is p(v) proportional to exp(lambda v) on Omega with a
-given mean, [cazzanti2007] Eq. (3.4)-(3.6). Omega is scaled to [0, 1] and values are replaced by their offsets d from
-the end with the larger probability (0 = d_0 < d_1 < ... <= 1), so that every problem has one form: find the rate x >= 0
-with
+given mean, [cazzanti2007] Eq. (3.4)-(3.6). With Omega scaled to [0, 1] and values replaced by their offsets d from the
+end with the larger probability (0 = d_0 < d_1 < ... <= 1), every problem is to find the rate x >= 0, lambda or -lambda
+times the width of Omega, with
 
     E_x[d] = sum_j w_j d_j exp(-x d_j) / sum_j w_j exp(-x d_j) = mu.
 
-No exponent is positive and no digits cancel; lambda is x or -x over the width of Omega. Side 0 measures offsets from
-the lower end, side 1 from the upper end. Omega is a pair of node arrays of shape (2, N): offsets and weights.
+No exponent is positive and no digits cancel. Side 0 measures offsets from the lower end, side 1 from the upper end.
+Omega is a pair of node arrays of shape (2, N): offsets and weights.
 """
 
 import math
@@ -61,8 +61,7 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
         return math.log(gap / mu) / gap, 0.0  # only the two values nearest to the end have any probability
     if mu < 0.5 * gap:
         x = min(x, (math.log(gap / mu) + 1.0) / gap)
-    low, high = 0.0, np.inf
-    log_z = 0.0
+    low, high, log_z = 0.0, np.inf, 0.0
     for _ in range(200):
         z0 = z1 = z2 = 0.0
         for j in range(d.shape[0]):
@@ -73,12 +72,9 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
         mean = z1 / z0
         log_z = math.log(z0)
         excess = math.log(mean / mu) - math.log((1.0 - mean) / nu)
-        if excess > 0.0:
-            low = x
-        else:
-            high = x
+        low, high = (x, high) if excess > 0.0 else (low, x)
         step = excess * mean * (1.0 - mean) / (z2 / z0 - mean * mean)
-        # The step size is tested before the bracket: at the root a step rounds to zero and lies on its edge.
+        # Before the bracket: at the root a step rounds to zero and lies on its edge.
         if abs(excess) <= 4e-15 or abs(step) <= 1e-15 * x:
             break
         moved = x + step
@@ -93,8 +89,7 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
 @kernel
 def _uniform_guess(mu: float, nu: float) -> float:
     """Approximate the rate on [0, 1] within a fraction of a percent: the inverse Langevin function by [kroger2015]."""
-    u = nu - mu
-    v = u * u
+    u, v = nu - mu, (nu - mu) ** 2
     return u * (3.0 - v * (6.0 + v - 2.0 * v * v) / 5.0) / (mu * (1.0 + u))
 
 
@@ -146,42 +141,6 @@ def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
 
 
 @kernel
-def maxent_table(nodes, weights, grid, table) -> None:
-    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
-
-    The coefficient of first order is minus the mean.
-    """
-    # With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
-    # n a_n = n b_n - sum_{k<n} k a_k b_{n-k} (the recursion from moments to cumulants).
-    n_terms = table.shape[2] - 2
-    b, term = np.empty(n_terms + 1), np.empty(nodes.shape[1])
-    for side in range(2):
-        d, w = nodes[side], weights[side]
-        for i in range(grid.shape[0]):
-            a, x = table[side, i], grid[i]
-            z0 = z1 = 0.0
-            for j in range(d.shape[0]):
-                term[j] = w[j] * _exp(-x * d[j])
-                z0 += term[j]
-                z1 += term[j] * d[j]
-            mean = z1 / z0
-            for j in range(d.shape[0]):
-                term[j] /= z0
-            for r in range(1, n_terms + 1):
-                b[r] = 0.0
-                for j in range(d.shape[0]):
-                    term[j] *= (mean - d[j]) / r
-                    b[r] += term[j]
-            a[0], a[1], a[2] = x, math.log(z0), 0.0
-            for n in range(2, n_terms + 1):
-                total = n * b[n]
-                for k in range(2, n):
-                    total -= k * a[k + 1] * b[n - k]
-                a[n + 1] = total / n
-            a[2] = -mean
-
-
-@kernel
 def _lookup(table, mu: float) -> tuple[float, float]:
     """Return the rate with mean mu and the log sum from the eight-term Taylor expansion at the nearest grid point."""
     left, right = 0, table.shape[0] - 1
@@ -193,45 +152,21 @@ def _lookup(table, mu: float) -> tuple[float, float]:
             right = middle
     # Nearest in ratio: the geometric mean of the two means decides.
     a = table[right] if mu * mu < table[left, 2] * table[right, 2] else table[left]
-    a1, a2, a3, a4, a5, a6, a7, a8 = a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]
-    t = 0.5 * -(a1 + mu) / a2
+    t = -0.5 * (a[2] + mu) / a[3]
     for _ in range(8):
-        slope = 5 * a5 + t * (6 * a6 + t * (7 * a7 + t * 8 * a8))
-        slope = a1 + t * (2 * a2 + t * (3 * a3 + t * (4 * a4 + t * slope)))
-        curve = 20 * a5 + t * (30 * a6 + t * (42 * a7 + t * 56 * a8))
-        curve = 2 * a2 + t * (6 * a3 + t * (12 * a4 + t * curve))
+        slope = curve = 0.0
+        for n in range(8, 0, -1):
+            curve = curve * t + slope
+            slope = slope * t + n * a[n + 1]
         # Newton step on the derivative of the log sum: slope = -E[d], curve = Var[d].
         step = -(slope + mu) / curve
         t += step
         if abs(step) <= 1e-15 * (a[0] + t):
             break
-    log_z = a[1] + t * (a1 + t * (a2 + t * (a3 + t * (a4 + t * (a5 + t * (a6 + t * (a7 + t * a8)))))))
-    return max(a[0] + t, 0.0), log_z
-
-
-@kernel
-def maxent_nodes(d, cosines, nodes, weights) -> None:
-    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel, with weights.
-
-    The weights are w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
-    """
-    # Chebyshev interpolation reproduces exp(-x d) on the panel to rounding for every x at which it has noticeable
-    # weight.
-    p = cosines.shape[0]
-    middle, half = 0.5 * (d[0] + d[-1]), 0.5 * (d[-1] - d[0])
-    moments = np.zeros(p)
-    for j in range(d.shape[0]):  # T_r by its recursion; the prime halves the term r = 0
-        t = (d[j] - middle) / half
-        before, now = 1.0, t
-        moments[0] += 0.5
-        for r in range(1, p):
-            moments[r] += now
-            before, now = now, 2.0 * t * now - before
-    for c in range(p):
-        nodes[c] = middle + half * cosines[c, 1]
-        weights[c] = 0.0
-        for r in range(p):
-            weights[c] += 2.0 / p * moments[r] * cosines[c, r]
+    change = 0.0
+    for n in range(8, 0, -1):
+        change = (change + a[n + 1]) * t
+    return max(a[0] + t, 0.0), a[1] + change
 
 
 @kernel
@@ -240,9 +175,8 @@ def mixture_em(above, below, pooled, pseudocount: float, omega, tol: float, shar
 
     above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
     """
-    n, c = above.shape
+    (n, c), (form, nodes, node_weights, center, table) = above.shape, omega
     log_p = np.empty(c)
-    form, nodes, node_weights, center, table = omega
     for step in range(path.shape[0]):
         total = 0.0
         for h in range(c):  # [cazzanti2007] Eq. (5.10)-(5.12)

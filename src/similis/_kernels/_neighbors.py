@@ -16,8 +16,7 @@ def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
 
     NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
     """
-    n_rows, n_columns = S.shape
-    k = indices.shape[1]
+    n_rows, n_columns, k = S.shape[0], S.shape[1], indices.shape[1]
     # Values above a running threshold are appended to a buffer; one of 4 k or more values is reduced to its k largest,
     # which raises the threshold. It keeps the column order, so that ties need no second key.
     capacity = 4 * k + 64
@@ -38,8 +37,7 @@ def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
             for a in range(run.shape[0]):
                 value = sign * run[a]
                 if value > threshold and col_fold[start + a] != fold:
-                    best[m] = value
-                    where[m] = start + a
+                    best[m], where[m] = value, start + a
                     m += 1
             if m >= 4 * k:
                 m, threshold = _keep_largest(best, where, m, k, spare)
@@ -53,17 +51,13 @@ def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
 
 @kernel
 def _keep_largest(best, where, m: int, k: int, spare):
-    """Reduce the first m pairs to the k largest, of equals the earlier, in unchanged order.
-
-    Returns k and the k-th value.
-    """
+    """Reduce the first m pairs to the k largest, of equals the earlier, in their order; return k and the k-th value."""
     threshold, above = _kth_largest(best, m, k, spare)
     ties, kept = k - above, 0
     for a in range(m):
         value = best[a]
         tied = value == threshold
-        best[kept] = value
-        where[kept] = where[a]
+        best[kept], where[kept] = value, where[a]
         kept += (value > threshold) | (tied & (ties > 0))
         ties -= tied
     return k, threshold
@@ -72,8 +66,7 @@ def _keep_largest(best, where, m: int, k: int, spare):
 @kernel
 def _kth_largest(best, m: int, k: int, x):
     """Return the k-th largest of the first m numbers and the number of larger ones by quickselect ([hoare1961])."""
-    for a in range(m):
-        x[a] = best[a]
+    x[:m] = best[:m]
     above, size = 0, m
     while True:
         a, b, c = x[0], x[size // 2], x[size - 1]
@@ -112,14 +105,12 @@ def _sort_descending(x, where, m: int, y, y_index) -> None:
             for b in range(stop - start):
                 rank += run[b] > value
             y[rank], y_index[rank] = value, where[start + a]
-        for a in range(start, stop):
-            x[a], where[a] = y[a], y_index[a]
+        x[start:stop], where[start:stop] = y[start:stop], y_index[start:stop]
     width = 32
     while width < m:
         for start in range(0, m - width, 2 * width):
             middle, end = start + width, min(start + 2 * width, m)
-            for a in range(start, middle):
-                y[a], y_index[a] = x[a], where[a]
+            y[start:middle], y_index[start:middle] = x[start:middle], where[start:middle]
             left, right, out = start, middle, start
             while left < middle and right < end:
                 later = x[right] > y[left]
@@ -128,10 +119,8 @@ def _sort_descending(x, where, m: int, y, y_index) -> None:
                 right += later
                 left += not later
                 out += 1
-            while left < middle:
-                x[out], where[out] = y[left], y_index[left]
-                left += 1
-                out += 1
+            rest = middle - left
+            x[out : out + rest], where[out : out + rest] = y[left:middle], y_index[left:middle]
         width *= 2
 
 
@@ -141,17 +130,15 @@ def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
 
     Weights are non-negative; without columns every vote counts 1. A row without neighbors is assigned to class 0.
     """
-    n_rows, n_ranks = indices.shape
-    weighted = weights.shape[1] > 0
+    (n_rows, n_ranks), weighted = indices.shape, weights.shape[1] > 0
     sums = np.empty(n_classes)
     for i in range(n_rows):
         sums[:] = 0.0
         leader, t = 0, 0
         for r in range(n_ranks):
-            j = indices[i, r]
-            if j < 0:
+            if indices[i, r] < 0:
                 break
-            c = codes[j]
+            c = codes[indices[i, r]]
             sums[c] += weights[i, r] if weighted else 1.0
             if sums[c] > sums[leader] or (sums[c] == sums[leader] and c < leader):
                 leader = c
@@ -163,12 +150,8 @@ def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
 
 @kernel
 def class_sums(indices, weights, codes, ks, sums) -> None:
-    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i.
-
-    [chen2010] Eq. (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
-    """
-    n_rows, n_ranks = indices.shape
-    weighted = weights.shape[1] > 0
+    """Write ``sums[i, t, c]``, the summed weight (1 without columns) of class c in the first ks[t] neighbors of i."""
+    (n_rows, n_ranks), weighted = indices.shape, weights.shape[1] > 0
     running = np.empty(sums.shape[2])
     for i in range(n_rows):
         running[:] = 0.0
@@ -184,15 +167,13 @@ def class_sums(indices, weights, codes, ks, sums) -> None:
 def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, winners, chosen) -> None:
     """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i.
 
-    [cazzanti2007] Eq. (2.9)-(2.10). The centroids are written to ``chosen[i, t, c]``, -1 for an absent class, unless it
-    has no columns.
+    [cazzanti2007] Eq. (2.9)-(2.10). ``chosen[i, t, c]``, if it has columns, receives the centroids, -1 if absent.
     """
     n_rows, n_ranks = indices.shape
     # Neighborhoods are nested: the sums of s(z, mu) over the members z of the class of mu grow by one row and one
     # column per neighbor. The centroid has the largest mean over known entries; among equals it is nearer to the query.
-    total, known = np.empty(n_ranks), np.empty(n_ranks)
+    total, known, best_mean = np.empty(n_ranks), np.empty(n_ranks), np.empty(n_classes)
     count, best_rank = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
-    best_mean = np.empty(n_classes)
     for i in range(n_rows):
         count[:] = 0
         r = 0
@@ -234,12 +215,8 @@ def _nearest(values, sign: float, best_rank, count):
     """Return the class of the most similar centroid; ties are decided by class count, then by the smaller code."""
     winner = -1
     for c in range(best_rank.shape[0]):
-        if best_rank[c] < 0:
-            continue
-        if winner < 0:
-            winner = c
-            continue
-        here, there = sign * values[best_rank[c]], sign * values[best_rank[winner]]
-        if here > there or (here == there and count[c] > count[winner]):
-            winner = c
+        if best_rank[c] >= 0:
+            here, there = sign * values[best_rank[c]], sign * values[best_rank[winner]]
+            if winner < 0 or here > there or (here == there and count[c] > count[winner]):
+                winner = c
     return max(winner, 0)

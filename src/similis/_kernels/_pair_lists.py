@@ -61,11 +61,10 @@ def number_ids(text, lows, highs, table, arena, ends, hashes, sizes, codes) -> N
 @kernel
 def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
     """Return digits m and power p of the number m * 10^p, and 1 if both have exact doubles, 0 if not, -1 if none."""
-    m, p, n_digits, i = 0, 0, 0, low
+    m, p, n_digits, i, fits, after_point = 0, 0, 0, low, True, False
     negative = i < high and text[i] == _MINUS
     if i < high and (text[i] == _MINUS or text[i] == _PLUS):
         i += 1
-    fits, after_point = True, False
     while i < high:
         c = text[i]
         if _ZERO <= c <= _NINE:
@@ -80,11 +79,9 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
         else:
             break
         i += 1
-    if n_digits == 0:
+    if n_digits == 0 or (i < high and text[i] != _SMALL_E and text[i] != _LARGE_E):
         return 0, 0, -1
     if i < high:
-        if text[i] != _SMALL_E and text[i] != _LARGE_E:
-            return 0, 0, -1
         i += 1
         below = i < high and text[i] == _MINUS
         if i < high and (text[i] == _MINUS or text[i] == _PLUS):
@@ -105,10 +102,10 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
-    """Parse whole lines; return False at a line that needs the careful parser.
+    """Parse whole lines with ids and score in the columns `places`; return False at one that needs the careful parser.
 
-    Writes the `spans` of both ids and the `digits` and `powers` of the score, in the columns `places`. `counts`
-    receives the numbers of pairs, of lines, and of rows of `inexact`, the scores that are not exact as doubles.
+    Writes the `spans` of both ids and the `digits` and `powers` of the score. `counts` receives the numbers of pairs,
+    of lines, and of rows of `inexact`, the scores that are not exact as doubles.
     """
     n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
     a, b, s = places[0], places[1], places[2]
@@ -130,7 +127,6 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
             at += 1
             continue
         cell, empty, c = 0, True, mark
-        a_low = a_high = b_low = b_high = s_low = s_high = 0
         while c != _NEWLINE:
             while text[at] == _BLANK or (text[at] == _TAB and mark != _TAB):
                 at += 1
@@ -161,18 +157,17 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
                 high -= 1
             while low < high and (text[low] == _BLANK or text[low] == _TAB):
                 low += 1
-            if low < high:
-                empty = False
+            empty &= low == high
             if cell == a:
-                a_low, a_high = low, high
+                spans[0, n_pairs], spans[1, n_pairs] = low, high
             elif cell == b:
-                b_low, b_high = low, high
+                spans[2, n_pairs], spans[3, n_pairs] = low, high
             elif cell == s:
                 s_low, s_high = low, high
             cell += 1
         if empty and (cell == 1 or mark == _TAB or mark == _BLANK):
             continue
-        if cell <= last or a_low == a_high or b_low == b_high:
+        if cell <= last or spans[0, n_pairs] == spans[1, n_pairs] or spans[2, n_pairs] == spans[3, n_pairs]:
             return False
         m, p, exact = _parse_decimal(text, s_low, s_high)
         if exact < 0:
@@ -181,7 +176,6 @@ def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts)
             inexact[n_inexact, 0], inexact[n_inexact, 1], inexact[n_inexact, 2] = n_pairs, s_low, s_high
             n_inexact += 1
         digits[n_pairs], powers[n_pairs] = m, p
-        spans[0, n_pairs], spans[1, n_pairs], spans[2, n_pairs], spans[3, n_pairs] = a_low, a_high, b_low, b_high
         n_pairs += 1
     counts[0], counts[1], counts[2] = n_pairs, n_lines, n_inexact
     return True

@@ -7,16 +7,13 @@ from similis._kernels._jit import kernel
 
 @kernel
 def perceptron(columns, max_iter: int, alpha, total):
-    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i.
+    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i; ``columns[i]`` is a column of Sigma.
 
-    ``columns[i]`` is a column of Sigma; `total` receives the mean of alpha over all steps ([freund1999]). Returns the
-    number of sweeps, and True if the last one changed nothing.
+    `total` receives the mean of alpha over all steps ([freund1999]). Returns the number of sweeps, and True if the last
+    one changed nothing.
     """
-    n = len(alpha)
-    margin = np.zeros(n)  # Sigma alpha
-    born = np.zeros(n)  # sum of the step numbers at which alpha_i was raised
-    step = 0.0
-    sweeps, clean = 0, False
+    n, step, sweeps, clean = len(alpha), 0.0, 0, False
+    margin, born = np.zeros(n), np.zeros(n)  # Sigma alpha; sum of the step numbers at which alpha_i was raised
     while sweeps < max_iter and not clean:
         sweeps += 1
         clean = True
@@ -29,6 +26,5 @@ def perceptron(columns, max_iter: int, alpha, total):
                 for j in range(n):
                     margin[j] += columns[i, j]
     # An update at step t is part of the iterates t..step: it contributes 1 - (t - 1) / step to the mean.
-    for i in range(n):
-        total[i] = alpha[i] - born[i] / step
+    total[:] = alpha - born / step
     return sweeps, clean

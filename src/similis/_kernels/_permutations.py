@@ -23,10 +23,7 @@ def shuffle_rows(rows, block, uniform) -> None:
 
 @kernel
 def group_sums(A, codes, sums, W) -> None:
-    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``.
-
-    `sums` is scratch, one entry per permutation in the precision of A.
-    """
+    """Write ``W[p, g]``, the sum of the entries below the diagonal of A between objects with ``codes[i, p] == g``."""
     # The loops over permutations vectorize without branches: with codes of one byte and single precision, 64
     # comparisons and 16 additions per instruction. Eight objects per loop save reading and writing `sums`.
     W[:] = 0.0

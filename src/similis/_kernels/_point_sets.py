@@ -11,10 +11,9 @@ from similis._kernels._jit import kernel
 
 @kernel
 def greedy_matches(M, p, q, starts, flips, out) -> None:
-    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``.
+    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``, s_ab the weight left.
 
-    s_ab is the smaller remaining weight. Equal distances are taken in the order of a, then b; of b, then a where
-    ``flips[j]``.
+    Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
     """
     k = p.shape[0]
     for j in range(starts.shape[0] - 1):
@@ -23,8 +22,7 @@ def greedy_matches(M, p, q, starts, flips, out) -> None:
         for a in range(k):
             for b in range(n):
                 block[b * k + a if flips[j] else a * n + b] = M[a, s + b]
-        left, right = p.copy(), q[s : s + n].copy()
-        total = 0.0
+        left, right, total = p.copy(), q[s : s + n].copy(), 0.0
         for place in np.argsort(block, kind="mergesort"):
             a, b = (place % k, place // k) if flips[j] else (place // n, place % n)
             moved = min(left[a], right[b])
@@ -61,7 +59,7 @@ PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
 def transport_costs(M, a, b, starts, out) -> None:
     """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit.
 
-    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]``; weights of either side sum to one.
+    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]``.
     """
     for j in range(out.shape[0]):
         C, demand = M[:, starts[j] : starts[j + 1]].copy(), b[starts[j] : starts[j + 1]]
@@ -140,11 +138,9 @@ def _improve(C, tree, flow, price) -> float:
             reduced = C[i, k] - price[i] - price[m + k]
             if reduced < best:
                 best, at = reduced, k
-        if at < 0:
-            idle += 1
-        else:
-            idle = 0
-            pivots += 1
+        idle += 1
+        if at >= 0:
+            idle, pivots = 0, pivots + 1
             if pivots > limit:
                 return np.nan
             _update_subtree(C, _exchange(i, m + at, m, tree, flow), tree, price)
@@ -157,10 +153,8 @@ def _improve(C, tree, flow, price) -> float:
 
 @kernel
 def _exchange(row: int, column: int, m: int, tree, flow) -> int:
-    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves.
-
-    Returns the end of the entering arc that is now the child of the other end.
-    """
+    """Send as much flow as possible around the cycle of the entering arc; return its end that is now a child."""
+    # The first arc that is emptied leaves.
     parent, depth = tree[PARENT], tree[DEPTH]
     x, y, least, leaving, start = row, column, np.inf, -1, row
     # Walk up from both ends to their common ancestor. On the row's side flow falls on arcs above rows, on the column's
@@ -214,5 +208,4 @@ def _update_subtree(C, start: int, tree, price) -> None:
 @kernel
 def _cost(C, v: int, w: int) -> float:
     """Return the cost of the arc between a row and a column, given in either order."""
-    m = C.shape[0]
-    return C[v, w - m] if v < m else C[w, v - m]
+    return C[v, w - C.shape[0]] if v < C.shape[0] else C[w, v - C.shape[0]]

@@ -1,13 +1,9 @@
 """Positive part of a diagonal plus rank-one matrix, and the accelerated ascent of the indefinite SVM that needs it.
 
-The dual of the indefinite SVM, [chen2010] Eq. (5.8) with the inner kernel of Eq. (5.9), contains ||(S + v v' / (4
-rho))_+||^2 with v = y . alpha. In the eigenbasis of S the matrix is M = diag(poles) + sigma z z' with sigma = 1 / (4
-rho) and z = U'v, so that value and gradient cost O(r^2) for r distinct eigenvalues instead of an O(n^3) decomposition.
-
+In the eigenbasis of S the matrix of [chen2010] Eq. (5.9), S + v v' / (4 rho) with v = y . alpha, is M = diag(poles) +
+sigma z z' with sigma = 1 / (4 rho) and z = U'v: value and gradient of Eq. (5.8) cost O(r^2) for r distinct eigenvalues.
 The eigenvalues mu of M interlace the poles, one in each interval between neighboring poles and one beyond the last,
-and are the roots of the secular equation ([bunch1978])
-
-    1 / sigma + sum_i z_i^2 / (pole_i - mu) = 0.
+and are the roots of the secular equation ([bunch1978]) 1 / sigma + sum_i z_i^2 / (pole_i - mu) = 0.
 
 Each root is stored as its nearest pole plus an offset, so that the differences to all poles keep their relative
 accuracy ([li1993]). These differences are written to memory before they are used: the compiler may reorder sums, and P
@@ -27,10 +23,9 @@ def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) 
 
     `weight` is z^2, summed over equal poles. With `project`, M_+ is the projection on the positive eigenvectors.
     """
-    # Scratch: the remaining poles, their weights, and the differences to the nearest pole.
-    P, W, D = work[0], work[1], work[2]
-    # Deflated poles keep this value: max(pole, 0), or its indicator for the projection.
+    P, W, D = work[0], work[1], work[2]  # the remaining poles, their weights, and the differences to the nearest pole
     total = 0.0
+    # Deflated poles keep this value: max(pole, 0), or its indicator for the projection.
     for i in range(poles.shape[0]):
         total += weight[i]
         factor[i] = max(poles[i], 0.0) if not project else (1.0 if poles[i] > 0.0 else 0.0)
@@ -57,8 +52,8 @@ def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) 
     for j in range(first, last):
         near, offset, slope = _root(P, W, D, r, j, 1.0 / sigma, sigma * total)
         mu = P[near] + offset
-        # `value` changes by mu^2 - P_j^2 for the pair (root, pole), written as (mu - P_j)(mu + P_j): the first factor
-        # is known accurately from the offset. Each of mu and P_j counts only where it has the sign of the group.
+        # `value` changes by mu^2 - P_j^2 = (mu - P_j)(mu + P_j); the first factor is known accurately from the offset.
+        # Each of mu and P_j counts only where it has the sign of the group.
         if by_negative:
             grown = (P[near] - P[j]) + offset if mu < 0.0 else -P[j]
             value -= grown * (min(mu, 0.0) + P[j])
@@ -72,29 +67,22 @@ def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) 
         if used != 0.0:
             # The unit eigenvector of the root mu has the entries z_i / (pole_i - mu) over sqrt(q), q = sum_i z_i^2 /
             # (pole_i - mu)^2, and the inner product -1 / (sigma sqrt(q)) with z: its part of M_+ z is -(mu / (sigma q))
-            # / (pole_i - mu) z_i. D_i - offset = P_i - mu; the sign of `used` is that of the correction -(mu / (sigma
-            # q)) / (P_i - mu).
-            share = used / (sigma * slope)
+            # / (pole_i - mu) z_i, where D_i - offset = P_i - mu; `used` has the sign of the correction.
+            share, k = used / (sigma * slope), 0
             for i in range(r):
                 D[i] = share / (D[i] - offset)
-            if r == poles.shape[0]:
-                for i in range(r):
-                    factor[i] += D[i]
-            else:
-                k = 0
-                for i in range(poles.shape[0]):
-                    if weight[i] > EPS * EPS * total:
-                        factor[i] += D[k]
-                        k += 1
+            for i in range(poles.shape[0]):
+                if r == poles.shape[0] or weight[i] > EPS * EPS * total:
+                    factor[i] += D[k]
+                    k += 1
     return value
 
 
 @kernel
 def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
-    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j.
+    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j: nearest pole, offset from it, f'(mu).
 
-    Returns the index of the nearest pole, the offset from it, and f'(mu). D receives the differences of the poles to
-    the nearest one.
+    D receives the differences of the poles to the nearest one.
     """
     near, low, high, start = j, 0.0, most, 0.5 * most
     # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
@@ -125,35 +113,27 @@ def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, floa
     offset = start if low < start < high else 0.5 * (low + high)
     slope = 1.0
     for _ in range(100):
-        # The middle way of [li1993]: psi, the sum over the poles up to j, and phi, the sum over those beyond, are each
-        # interpolated by one pole, which gives a quadratic equation. A step that leaves the bracket is replaced by
-        # bisection.
+        # The middle way of [li1993]: psi, the sum over the poles up to j, and phi, over those beyond, are interpolated
+        # by one pole each, which gives a quadratic equation. A step that leaves the bracket is replaced by bisection.
         psi = phi = dpsi = dphi = size = 0.0
         for i in range(j + 1):
             inverse = 1.0 / (D[i] - offset)
-            t = W[i] * inverse
-            psi += t
-            dpsi += t * inverse
+            psi += W[i] * inverse
+            dpsi += W[i] * inverse * inverse
         for i in range(j + 1, r):
             inverse = 1.0 / (D[i] - offset)
-            t = W[i] * inverse
-            phi += t
-            dphi += t * inverse
+            phi += W[i] * inverse
+            dphi += W[i] * inverse * inverse
         f, slope = level + psi + phi, dpsi + dphi
         size = level - psi + phi  # sum of absolute terms: psi <= 0 <= phi
         if abs(f) <= 2.0 * EPS * size:  # f is zero to rounding
             break
-        if f < 0.0:
-            low = offset
-        else:
-            high = offset
+        low, high = (offset, high) if f < 0.0 else (low, offset)
         if high - low <= 2.0 * EPS * max(abs(low), abs(high)):
             break
         # c eta^2 - a eta + b = 0 for the step eta, solved without cancellation.
         left, right = gap_low - offset, gap_high - offset
-        a = (left + right) * f - left * right * slope
-        b = left * right * f
-        c = f - left * dpsi - right * dphi
+        a, b, c = (left + right) * f - left * right * slope, left * right * f, f - left * dpsi - right * dphi
         root = np.sqrt(max(a * a - 4.0 * b * c, 0.0))
         step = (a - root) / (2.0 * c) if a <= 0.0 else 2.0 * b / (a + root)
         target = offset + step
@@ -167,17 +147,15 @@ def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, floa
 
 @kernel
 def ascend(U, poles, group, y, C: float, rho: float, steps: int, V, Z, work, state) -> None:
-    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0.
+    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i, sum v = 0, [chen2010] Eq. (5.8).
 
-    [chen2010] Eq. (5.8) with v = y . alpha, by FISTA ([beck2009]) with backtracking and adaptive restarts
-    ([odonoghue2015]).
+    FISTA ([beck2009]) with adaptive restarts ([odonoghue2015]). `state`: inverse step length, momentum parameter t,
+    value at v. `group` is the index of the pole of each eigenvector.
     """
-    # z, z_last, z_ahead, z_trial = U' of v, last, ahead, trial; `pulled` is the gradient in the eigenbasis. `state`:
-    # inverse step length, momentum parameter t, value at v. `group` is the index of the pole of each eigenvector.
+    # z, z_last, z_ahead, z_trial = U' of v, last, ahead, trial; `pulled` is the gradient in the eigenbasis.
     v, last, ahead, gradient, trial = V[0], V[1], V[2], V[3], V[4]
     z, z_last, z_ahead, z_trial, pulled = Z[0], Z[1], Z[2], Z[3], Z[4]
-    n = y.shape[0]
-    sigma = 0.25 / rho
+    n, sigma = y.shape[0], 0.25 / rho
     for _ in range(steps):
         # Value e and gradient y - (S + v v' / (4 rho))_+ v at the extrapolated point; the product is U (factor . U'v).
         e = -rho * _oracle(poles, group, sigma, z_ahead, work)
@@ -259,10 +237,7 @@ def _project(v, y, C: float) -> None:
             total += min(max(u, bottom), top)
         if abs(total) <= 1e-15 * C:
             break
-        if total > 0.0:
-            low = t
-        else:
-            high = t
+        low, high = (t, high) if total > 0.0 else (low, t)
         step = t + total / free if free > 0 else 0.5 * (low + high)
         if not (low < step < high):
             step = 0.5 * (low + high)

@@ -13,13 +13,9 @@ def edit_distances(
 
     Symbols are equal if their codes are; costs depend on the classes of the symbols.
     """
-    n = z_start.shape[0] - 1
-    longest = 0
-    for j in range(n):
-        longest = max(longest, z_start[j + 1] - z_start[j])
-    D = np.empty(longest + 1)
+    D = np.empty(z.shape[0] + 1)
     for i in range(start, stop):
-        for j in range(i if mirror else 0, n):
+        for j in range(i if mirror else 0, z_start.shape[0] - 1):
             b0, width = z_start[j], z_start[j + 1] - z_start[j]
             # D[a, b] = min(D[a-1, b] + delete, D[a, b-1] + insert, D[a-1, b-1] + substitute, or + 0 for equal symbols)
             D[0] = 0.0
@@ -40,24 +36,12 @@ def edit_distances(
 
 
 @kernel
-def squared(x, z) -> float:
-    """Compute the squared Euclidean distance of two time points."""
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += (x[k] - z[k]) * (x[k] - z[k])
-    return total
-
-
-@kernel
 def warping_distances(x, x_start, z, z_start, window: int, start: int, stop: int, mirror: bool, out) -> None:
     """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]).
 
     |a - b| is at most `window` (negative: no band) or the difference of the lengths, whichever is larger.
     """
-    longest = 0
-    for j in range(z_start.shape[0] - 1):
-        longest = max(longest, z_start[j + 1] - z_start[j])
-    D = np.empty(longest + 1)
+    D = np.empty(z.shape[0] + 1)
     for i in range(start, stop):
         m = x_start[i + 1] - x_start[i]
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
@@ -71,7 +55,9 @@ def warping_distances(x, x_start, z, z_start, window: int, start: int, stop: int
                 diagonal = D[first]
                 D[first] = np.inf  # no path comes from the left of the band
                 for b in range(first, last):
-                    above = D[b + 1]
-                    D[b + 1] = squared(x[x_start[i] + a], z[z_start[j] + b]) + min(diagonal, min(above, D[b]))
+                    above, square = D[b + 1], 0.0
+                    for k in range(x.shape[1]):
+                        square += (x[x_start[i] + a, k] - z[z_start[j] + b, k]) ** 2
+                    D[b + 1] = square + min(diagonal, min(above, D[b]))
                     diagonal = above
             out[i, j] = np.sqrt(D[n])

@@ -29,8 +29,7 @@ def add_squares(x, Bt, j0: int, row) -> None:
 def add_powers(x, Bt, p: float, j0: int, row) -> None:
     """Add sum_k |Bt[k, j0 + j] - x[k]|^p to each row[j]; p = inf keeps the largest difference."""
     for k in range(x.shape[0]):
-        a = x[k]
-        b = Bt[k, j0 : j0 + row.shape[0]]
+        a, b = x[k], Bt[k, j0 : j0 + row.shape[0]]
         if p == 1.0:
             for j in range(row.shape[0]):
                 row[j] += abs(b[j] - a)

@@ -43,23 +43,15 @@ from similis.solvers._ridge import RidgePath, ridge_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
-    # ranked neighbors
-    "top_k", "vote_winners", "class_sums", "neighbor_means",
-    # weights of ranked neighbors
-    "local_weights", "local_scores", "local_means", "kri_weights", "krr_weights", "lime_weights", "BlockWeights",
-    # repair of the block of neighbors
-    "local_psd", "psd_prefix", "spectral_filter",
-    # medoids
-    "k_medoids", "Medoids", "RandomStarts", "total_proximity", "farthest_first",
-    # shape of a gamma distribution
-    "gamma_shape",
-    # maximum-entropy exponents
-    "maxent_exponents", "Omega", "Exponentials",
-    # support vector machines
+    # ranked neighbors, their weights, and repair of their block
+    "top_k", "vote_winners", "class_sums", "neighbor_means", "local_weights", "local_scores", "local_means",
+    "kri_weights", "krr_weights", "lime_weights", "BlockWeights", "local_psd", "psd_prefix", "spectral_filter",
+    # medoids, class centroids, gamma and maximum-entropy distributions
+    "k_medoids", "Medoids", "RandomStarts", "total_proximity", "farthest_first", "class_centroids", "centroids_by_fold",
+    "gamma_shape", "maxent_exponents", "Omega", "Exponentials",
+    # support vector machines, kernel ridge regression, smallest weights with a margin
     "svm_path", "SVMPath", "local_svm_scores", "box_lasso", "BoxLasso", "BoxLassoFit", "lp_margin", "LPMargin",
-    "best_intercept",
-    # kernel ridge regression
-    "ridge_path", "RidgePath",
+    "best_intercept", "ridge_path", "RidgePath", "nonnegative_margin", "ClassMargin", "MarginWeights",
     # kernels learned together with the SVM
     "SpectralMachine", "SpectralFit", "LearntSpectrum", "spectral_lp", "signed_mkl", "IndefiniteMachine",
     "IndefiniteFit", "FullKernelMachine", "FullKernelFit",
@@ -67,8 +59,4 @@ __all__ = [
     "Completion", "conditional_completion", "em_completion", "mixture_completion", "wishart_completion",
     "frobenius_completion", "nearest_completion", "nuclear_completion", "Infeasible", "kernel_factor", "KernelFactor",
     "infer_row", "completion_machine", "CompletionMachine",
-    # smallest weights with a margin
-    "nonnegative_margin", "ClassMargin", "MarginWeights",
-    # class centroids
-    "class_centroids", "centroids_by_fold",
 ]  # fmt: skip

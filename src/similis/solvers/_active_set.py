@@ -11,10 +11,9 @@ from similis.solvers._interior_point import cholesky, cholesky_solve
 def improve_in_box(
     H: Array, q: Array, low: Array, high: Array, d: Array, *, y: Array | None = None, pivots: int, tol: float
 ) -> None:
-    """Reduce q'd + d'Hd / 2 on low <= d <= high, with y also y'd = 0, by the method of active sets, in place.
+    """Reduce q'd + d'Hd / 2 in place on low <= d <= high, with y also y'd = 0, from a feasible d, by active sets.
 
-    `d` is a feasible start, replaced by the result; H is positive semi-definite. Ends when the violation of the
-    optimality conditions is below `tol` or after `pivots` changes of the free variables.
+    Ends when the violation of the optimality conditions is below `tol` or after `pivots` changes of the free variables.
     """
     # Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed; a
     # whole step frees the variable (with y the pair) that violates its optimality condition most.

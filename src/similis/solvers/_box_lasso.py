@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,14 +79,16 @@ class BoxLasso:
         self._S = S / self._scale
         self._y = np.asarray(y, dtype=np.float64)
         self._q = self._S.T @ self._y
-        self._gram: Floats | None = None
         self._inside: dict[float, BoxLassoFit] = {}
+
+    @cached_property
+    def _gram(self) -> Floats:
+        return np.asarray(self._S.T @ self._S)
 
     @single_blas_thread()
     def solve(self, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
         """Solve for one epsilon and one C (or one per coefficient), as in :func:`box_lasso`."""
-        # The lasso without a box is the solution for every C that it satisfies.
-        # In units of the largest entry: a S = (a scale)(S / scale).
+        # In units of the largest entry. The lasso without a box is the solution for every C that it satisfies.
         eps = float(epsilon) / self._scale
         with np.errstate(over="ignore"):
             box = np.asarray(C, dtype=np.float64) * self._scale
@@ -101,15 +104,12 @@ class BoxLasso:
         largest = float(np.abs(self._q).max(initial=0.0))
         if eps >= largest:
             return self._certified(np.zeros_like(self._q), eps, np.array(0.0), 0)
-        size = float(self._y @ self._y) / 2
         if eps <= 1e-13 * largest:  # below the rounding error of the gradient: least squares
-            a, *_ = linalg.lstsq(self._S, self._y, cond=1e-12, check_finite=False)
+            a = linalg.lstsq(self._S, self._y, cond=1e-12, check_finite=False)[0]
             return self._certified(a, eps, np.abs(a).max(), 0)
-        return self._boxed(eps, np.full_like(self._q, 1.01 * size / eps))
+        return self._boxed(eps, np.full_like(self._q, 1.01 * float(self._y @ self._y) / 2 / eps))
 
     def _boxed(self, eps: float, box: Floats) -> BoxLassoFit:
-        if self._gram is None:
-            self._gram = self._S.T @ self._S
         state = _InteriorPoint(self._S, self._gram, self._y, eps, box)
         best = self._certified(np.zeros_like(self._q), eps, box, 0)
         if len(box) >= _SMALL:
@@ -123,7 +123,6 @@ class BoxLasso:
         return self._descend(state, best, eps, box, _TARGET)
 
     def _scale_of(self, fit: BoxLassoFit) -> float:
-        """Value to which the gap is compared."""
         return max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
 
     def _descend(self, state: _InteriorPoint, best: BoxLassoFit, eps: float, box: Floats, tol: float) -> BoxLassoFit:
@@ -144,7 +143,7 @@ class BoxLasso:
         a = state.snapped()
         free = (a != 0) & (np.abs(a) < box)
         candidates = [self._certified(a, eps, box, fit.n_iter)]
-        if free.any() and self._gram is not None:
+        if free.any():
             G = self._gram[np.ix_(free, free)]
             factor = cholesky(G, 1e-15 * G.trace())
             signs = np.sign(a[free])
@@ -156,8 +155,7 @@ class BoxLasso:
                     break
                 candidates.append(self._certified(a, eps, box, fit.n_iter))
         best = min(candidates, key=lambda fit: fit.gap)
-        noise = 1e-12 * self._scale_of(fit)
-        return best if best.gap <= max(2 * fit.gap, noise) else fit
+        return best if best.gap <= max(2 * fit.gap, 1e-12 * self._scale_of(fit)) else fit
 
     def _certified(self, a: Floats, eps: float, box: Floats, n_iter: int) -> BoxLassoFit:
         """Compute the objective of `a` and its duality gap."""
@@ -179,8 +177,8 @@ class BoxLasso:
 class _InteriorPoint:
     """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C.
 
-    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. All stay positive. `fixed` are
-    the values of the coefficients that are not `free`, of which the other arrays have no entries.
+    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. Coefficients that are not `free`
+    have the values `fixed` and no entries in the other arrays.
     """
 
     def __init__(self, S: Floats, G: Floats, y: Floats, eps: float, box: Floats) -> None:
@@ -205,17 +203,15 @@ class _InteriorPoint:
 
     def snapped(self) -> Floats:
         """Return the coefficients, set to zero or to the bound where the multiplier exceeds the distance from it."""
-        typical = self._typical
-        P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
-        return self._coefficients(P)
+        P = np.where(self.T < self.U * self._typical, self.box, self.P)
+        return self._coefficients(np.where(self.P < self.Z * self._typical, 0.0, P))
 
     def reduced(self) -> _InteriorPoint:
         """Return an iterate without the coefficients that are zero or at the bound by a wide margin."""
         margin = _MARGIN * self._typical
         at_bound = self.T < self.U * margin
-        zero = (self.P < self.Z * margin).all(axis=0)
         part = copy(self)
-        part.free = free = ~(zero | at_bound.any(axis=0))
+        part.free = free = ~((self.P < self.Z * margin).all(axis=0) | at_bound.any(axis=0))
         part.fixed = np.where(at_bound[0], self.box, np.where(at_bound[1], -self.box, 0.0))
         part.y = self.y - self.S @ np.where(free, 0.0, part.fixed)
         part.S, part.G, part.box = np.ascontiguousarray(self.S[:, free]), self.G[np.ix_(free, free)], self.box[free]
@@ -236,8 +232,7 @@ class _InteriorPoint:
         """Take one predictor-corrector step, with S instead of S'S for accuracy in the gradient."""
         self.steps += 1
         P, T, Z, U = self.P, self.T, self.Z, self.U
-        gradient = self.S.T @ (self.S @ (P[0] - P[1]) - self.y)
-        residual = _SIGNS * gradient + self.eps - Z + U
+        residual = _SIGNS * (self.S.T @ (self.S @ (P[0] - P[1]) - self.y)) + self.eps - Z + U
         weight = Z / P + U / T
         D = 1.0 / (1.0 / weight).sum(axis=0)
         factor = cholesky(self.G, D)

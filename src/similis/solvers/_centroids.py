@@ -42,10 +42,16 @@ def class_centroids(
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":
         return _most_popular(S, codes, n_classes, sign, weight)
-    if rule == "any-class":
-        return _best_of_all(S, codes, n_classes, sign, weight)
-    total, mass = _column_sums(S, codes, n_classes, weight)
-    return _largest_mean(sign * total, mass, codes, n_classes, weight > 0)
+    present = np.flatnonzero(weight > 0)
+    chosen = np.full(n_classes, -1, dtype=np.intp)
+    for h in range(n_classes):
+        members = present[codes[present] == h]
+        if len(members):
+            # mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10), (3.10)
+            candidates = present if rule == "any-class" else members
+            total, mass = _sums(S, members, candidates, weight)
+            chosen[h] = candidates[_best_mean(sign * total, mass)]
+    return chosen
 
 
 def centroids_by_fold(
@@ -56,18 +62,24 @@ def centroids_by_fold(
     `test_fold` holds the fold of each object; the other parameters are those of :func:`class_centroids`.
     """
     if rule == "max-sum":  # the part of each fold is subtracted from sums that are computed once
-        total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))
+        total, mass, ones = np.zeros(len(codes)), np.zeros(len(codes)), np.ones(len(codes))
+        for h in range(n_classes):
+            members = np.flatnonzero(codes == h)
+            total[members], mass[members] = _sums(S, members, members, ones)
     for fold in np.unique(test_fold):
         test = test_fold == fold
         if rule != "max-sum":
             yield test, class_centroids(S, codes, n_classes, rule=rule, sign=sign, sample_weight=~test)
             continue
         rows = np.flatnonzero(test)
-        own = codes[rows][:, None] == codes[None, :]
         block = S[rows]
-        known = own & ~np.isnan(block)
-        kept = total - np.where(known, block, 0.0).sum(axis=0, dtype=np.float64)
-        yield test, _largest_mean(sign * kept, mass - known.sum(axis=0), codes, n_classes, ~test)
+        known = (codes[rows][:, None] == codes) & ~np.isnan(block)
+        kept = sign * (total - np.where(known, block, 0.0).sum(axis=0, dtype=np.float64))
+        left, chosen = mass - known.sum(axis=0), np.full(n_classes, -1, dtype=np.intp)
+        for h in np.unique(codes[~test]):
+            members = np.flatnonzero((codes == h) & ~test)
+            chosen[h] = members[_best_mean(kept[members], left[members])]
+        yield test, chosen
 
 
 def first_best(values: Array) -> int:
@@ -76,15 +88,6 @@ def first_best(values: Array) -> int:
         return 0
     best = np.nanmax(values)
     return int(np.argmax(values >= best - _TIE * max(1.0, abs(float(best)))))
-
-
-def _column_sums(S: Array, codes: Indices, n_classes: int, weight: Array) -> tuple[Array, Array]:
-    """Sum weight(z) s(z, mu) over the members z of the class of each mu; also sum the weights of known entries."""
-    total, mass = np.zeros(len(codes)), np.zeros(len(codes))
-    for h in range(n_classes):
-        members = np.flatnonzero(codes == h)
-        total[members], mass[members] = _sums(S, members, members, weight)
-    return total, mass
 
 
 def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array]:
@@ -98,23 +101,8 @@ def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Arr
     return total, mass
 
 
-def _largest_mean(total: Array, mass: Array, codes: Indices, n_classes: int, eligible: Mask) -> Indices:
-    """Choose mu_h = argmax_{mu in X_h} of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10)."""
-    mean = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
-    return _pick([np.flatnonzero((codes == h) & eligible) for h in range(n_classes)], mean)
-
-
-def _best_of_all(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
-    """Choose mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (3.10), mu any object."""
-    chosen = np.full(n_classes, -1, dtype=np.intp)
-    eligible = np.flatnonzero(weight > 0)
-    for h in range(n_classes):
-        members = eligible[codes[eligible] == h]
-        if len(members):
-            total, mass = _sums(S, members, eligible, weight)
-            mean = np.divide(sign * total, mass, out=np.full(len(total), np.nan), where=mass > 0)
-            chosen[h] = eligible[first_best(mean)]
-    return chosen
+def _best_mean(total: Array, mass: Array) -> int:
+    return first_best(np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0))
 
 
 def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
@@ -129,12 +117,9 @@ def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight:
     counts = np.where(np.isfinite(similarity), weight, 0.0)
     votes = np.bincount(nearest, weights=counts, minlength=len(S))
     support = np.bincount(nearest, weights=np.where(counts > 0, similarity, 0.0) * counts, minlength=len(S))
-    leaders = []
-    for h in range(n_classes):
+    chosen = np.full(n_classes, -1, dtype=np.intp)
+    for h in np.unique(codes[weight > 0]):
         members = np.flatnonzero((codes == h) & (weight > 0))
-        leaders.append(members[votes[members] == votes[members].max(initial=0.0)])
-    return _pick(leaders, support)
-
-
-def _pick(candidates: list[Indices], values: Array) -> Indices:
-    return np.array([c[first_best(values[c])] if len(c) else -1 for c in candidates], dtype=np.intp)
+        leaders = members[votes[members] == votes[members].max()]
+        chosen[h] = leaders[first_best(support[leaders])]
+    return chosen

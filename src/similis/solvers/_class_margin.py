@@ -1,8 +1,8 @@
 """Weights of SBC for a sequence of costs C, [bernal2003] sec. 5: Newton steps on few multipliers, from C to C.
 
-The dual of min |a|^2 + C sum max(1 - A a, 0), a >= 0 is min f(u) = |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C, and
-a = max(A'u, 0) / 2. Few multipliers lie strictly between the bounds at any C although many weights are positive, so
-that a quadratic program in these and in those that violate their conditions gives the next step.
+The dual of min |a|^2 + C sum max(1 - A a, 0), a >= 0 is min |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C, with a equal to
+max(A'u, 0) / 2. Few multipliers lie between the bounds although many weights are positive: a step is a quadratic
+program in these and in those that violate their conditions.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ _MAX_BLOCKS = 2000  # pairs of classes up to which the normal matrix is made of 
 
 
 class ClassMargin:
-    """Constraints of SBC, solved for one cost after the other.
-
-    A solution is the start of the next one: costs in ascending order are fast.
+    """Constraints of SBC, solved for one cost after the other, each from the last solution: ascending costs are fast.
 
     Parameters
     ----------
@@ -67,7 +65,7 @@ class ClassMargin:
         self._starts = np.searchsorted(self._codes, np.arange(n_classes + 1))
         self._own = np.arange(n_classes) == self._codes[:, None]
         self._each = each
-        M = S[np.ix_(self._order, self._order)].astype(np.float64, copy=False)
+        M = self._M = S[np.ix_(self._order, self._order)].astype(np.float64, copy=False)
         self._factor = np.ones((n, n_classes if each else 1))
         if normalize:
             squares = np.add.reduceat(np.square(M), self._starts[:-1], axis=1)
@@ -77,14 +75,12 @@ class ClassMargin:
         largest = np.maximum(M.max(axis=1), -M.min(axis=1)) * self._factor.max(axis=1)
         self._scale = float(largest.max()) or 1.0
         self._factor /= self._scale
-        self._M = M
         self._T = M if symmetric_part(M) is M else np.ascontiguousarray(M.T)
         self._used = ~self._own if each else np.ones((n, 1), dtype=bool)  # no constraint against the own class
         self._u = np.zeros(self._used.shape)
         self._C = 0.0  # of u
-        ones = self._used.astype(np.float64)
-        steepest = float(self._margins(np.maximum(self._pull(ones), 0.0)).max(where=self._used, initial=0.0))
-        self._first = 2 / max(steepest, 1e-290)  # below it u = C is optimal
+        margins = self._margins(np.maximum(self._pull(self._used.astype(np.float64)), 0.0))
+        self._first = 2 / max(float(margins.max(where=self._used, initial=0.0)), 1e-290)  # below it u = C is optimal
 
     @property
     def multipliers(self) -> Any:
@@ -143,8 +139,7 @@ class ClassMargin:
     def start(self, multipliers: Array, C: float) -> None:
         """Start from the `multipliers` of a similar problem, of the shape of the attribute, found at the cost `C`."""
         self._C = C * self._scale**2
-        u = multipliers[self._order] * self._scale**2
-        self._u = np.clip(np.where(self._used, u, 0.0), 0.0, self._C)
+        self._u = np.clip(np.where(self._used, multipliers[self._order] * self._scale**2, 0.0), 0.0, self._C)
 
     def _advance(self, target: float, tol: float) -> tuple[float, int, float, Any]:
         """Raise C in factors of at most ten to the target; return gap, steps, objective and A'u there."""
@@ -152,15 +147,12 @@ class ClassMargin:
             self._C = min(self._first, target)
             self._u = np.where(self._used, self._C, 0.0)
         steps = 0
-        while True:
-            stages = int(np.ceil(np.log10(max(target / self._C, 1.0)) - 1e-9))
-            last = stages <= 1
-            C = target if last else self._C * (target / self._C) ** (1 / stages)
-            gap, count, objective, pull = self._solve_stage(C, tol if last else 1e-3)
-            steps += count
-            self._C = C
-            if last:
-                return gap, steps, objective, pull
+        for left in range(int(np.ceil(np.log10(max(target / self._C, 1.0)) - 1e-9)), 1, -1):
+            self._C *= (target / self._C) ** (1 / left)
+            steps += self._solve_stage(self._C, 1e-3)[1]
+        self._C = target
+        gap, count, objective, pull = self._solve_stage(target, tol)
+        return gap, steps + count, objective, pull
 
     def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
         u, pull = self._u, self._pull(self._u)
@@ -191,14 +183,11 @@ class ClassMargin:
             if crowded or (gap > _SWEEP_GAP and steps == 1):
                 swept = gap
                 rows, others = np.nonzero(wrong)
+                data = self._M, self._codes, self._starts
                 for _ in range(3):
-                    _kernels.margin_sweep(
-                        self._M, self._codes, self._starts, self._each, self._factor, rows, others, C, u, pull
-                    )
+                    _kernels.margin_sweep(*data, self._each, self._factor, rows, others, C, u, pull)
                     if self._each:
-                        _kernels.margin_exchange(
-                            self._M, self._codes, self._starts, self._factor, np.unique(rows), C, u, pull
-                        )
+                        _kernels.margin_exchange(*data, self._factor, np.unique(rows), C, u, pull)
                 continue
             rows, others = self._active(u, slope, wrong, C)
             if self._each and gap > _SWEEP_GAP and 8 * len(rows) > len(pull):
@@ -213,7 +202,7 @@ class ClassMargin:
             # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
             v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
             smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
-            _kernels.box_sweeps(H, g, -v, C - v, d, np.empty(len(g)), 100, smallest)
+            _kernels.box_sweeps(H, g, -v, C - v, d, 100, smallest)
             improve_in_box(H, g, -v, C - v, d, pivots=_MAX_PIVOTS if self._each else 2 * len(g) + 10, tol=smallest)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
@@ -227,22 +216,21 @@ class ClassMargin:
     def _active(self, u: Array, slope: Array, wrong: Array, C: float) -> Any:
         """Multipliers between the bounds and the worst violators."""
         free = (u > 0) & (u < C)
-        size = np.where(wrong, np.abs(slope), 0.0)
-        n_free = int(np.count_nonzero(free))
+        size, n_free = np.where(wrong, np.abs(slope), 0.0), int(np.count_nonzero(free))
         most = min(max(_MAX_ACTIVE, n_free + 100), 1000)
         if n_free <= most:
             size[free] = np.inf
         chosen = np.flatnonzero(size)
         if len(chosen) > most:
-            flat = size.ravel()[chosen]
-            chosen = chosen[np.argpartition(-flat, most)[:most]]
+            chosen = chosen[np.argpartition(-size.ravel()[chosen], most)[:most]]
         return np.unravel_index(np.sort(chosen), u.shape)
 
     def _rows(self, rows: Any, others: Any) -> Any:
         """Rows of A: the constraints of objects `rows` against classes `others`."""
-        A = np.empty((len(rows), len(self._M)))
-        _kernels.margin_rows(self._M, self._codes, self._starts, self._each, self._factor, rows, others, A)
-        return A
+        codes = self._codes[rows, None]
+        against = self._codes == others[:, None] if self._each else self._codes != codes
+        signs = (self._codes == codes).astype(np.float64) - against
+        return self._factor[rows, others, None] * self._M[rows] * signs
 
     def _pull(self, u: Array) -> Any:
         """A'u."""
@@ -275,13 +263,11 @@ class ClassMargin:
 class _ClassBlocks(Constraints):
     """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
 
-    In A'WA the block (g, h) gets products of the rows of g and h alone, so that it costs 2 n^3 / G for G classes, while
-    the product with A written out costs (G - 1) n^3.
+    The block (g, h) gets products of the rows of g and h alone: 2 n^3 / G for G classes instead of (G - 1) n^3.
     """
 
     def __init__(self, margin: ClassMargin) -> None:
-        self.margin, self.used = margin, margin._used
-        self.shape = int(self.used.sum()), len(margin._codes)
+        self.margin, self.used, self.shape = margin, margin._used, (int(margin._used.sum()), len(margin._codes))
         self.classes = [slice(a, b) for a, b in zip(margin._starts, margin._starts[1:])]
         self.columns = [np.ascontiguousarray(margin._M[:, one]) for one in self.classes]
 
@@ -314,23 +300,13 @@ class _ClassBlocks(Constraints):
 
 def _line_search(pull: Array, change: Array, gain: float) -> float:
     """Step length in [0, 1] that minimizes |max(pull + t change, 0)|^2 / 4 - t gain."""
-
-    def derivatives(t: float) -> tuple[float, float]:
+    low, high, t = 0.0, 1.0, 1.0
+    for _ in range(40):
         moved = pull + t * change
         active = np.where(moved > 0, change, 0.0)
-        return float(active @ moved) / 2 - gain, float(active @ change) / 2
-
-    low, high = 0.0, 1.0
-    t = 1.0
-    for _ in range(40):
-        slope, curvature = derivatives(t)
-        if slope > 0:
-            high = t
-        else:
-            low = t
-            if t == 1.0:
-                break
-        if abs(slope) <= 1e-14 * (1 + abs(gain)) or high - low < 1e-12:
+        slope, curvature = float(active @ moved) / 2 - gain, float(active @ change) / 2
+        low, high = (low, t) if slope > 0 else (t, high)
+        if low == 1.0 or abs(slope) <= 1e-14 * (1 + abs(gain)) or high - low < 1e-12:
             break
         t = t - slope / curvature if curvature > 0 else high
         if not low < t < high:

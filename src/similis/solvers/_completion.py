@@ -1,7 +1,6 @@
 """Completion of incomplete kernels, [chen2010] sec. 6.1.
 
-K11 is the block of the known objects and M a model of the whole kernel. Hidden rows are completed from an auxiliary
-kernel; scattered missing entries and rows of new objects from the known ones.
+K11 is the block of the known objects and M a model of the whole kernel.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from scipy import linalg, optimize, special
 from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.threads import single_blas_thread
 
+_Model = Callable[[Floats], Floats]
+_Update = Callable[[Floats, Floats, int], Floats]
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
 _RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2
@@ -54,7 +55,7 @@ class Infeasible(ValueError):
 
 @single_blas_thread()
 def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 1.0) -> Floats:
-    """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with exactly this known block.
+    """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with this known block.
 
     Parameters
     ----------
@@ -66,8 +67,7 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
         Fraction of M22 - M21 M11^-1 M12 that is kept.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
-    M12, M22 = M[np.ix_(i, j)], M[np.ix_(j, j)]
-    K11 = K[np.ix_(i, i)]
+    M12, M22, K11 = M[np.ix_(i, j)], M[np.ix_(j, j)], K[np.ix_(i, i)]
     B = linalg.cho_solve(linalg.cho_factor(M[np.ix_(i, i)], lower=True), M12)  # M11^-1 M12
     out = np.empty_like(M)
     out[np.ix_(i, i)] = K11
@@ -102,32 +102,50 @@ def em_completion(
     values, V = np.linalg.eigh(K_aux)
     A = V[i]  # (n1, n): column i is the known part of v_i
     share = float(np.trace(K11)) / max(float(np.trace(K_aux[np.ix_(i, i)])), np.finfo(float).tiny)
-    w = np.maximum(values * share, floor)
-    log_det = _log_det(K11, floor)
-    path: list[float] = []
-    converged, last = False, 0.0
-    for _ in range(max_iter):
-        C = linalg.cholesky((A * w) @ A.T, lower=True)  # M11 = C C'
-        Y = linalg.solve_triangular(C, A, lower=True)
-        R = linalg.cho_solve((C, True), K11)  # M11^-1 K11
-        # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
-        path.append(float(np.trace(R) - log_det + 2 * np.log(np.diag(C)).sum() - len(i)))
-        if converged or len(path) == max_iter:
-            break
+
+    def update(w: Floats, C: Floats, steps: int) -> Floats:
         # m-step: w_i = v_i' K v_i for the K of the e-step, and v_i' M = w_i v_i', so that
         # w_i' = w_i - w_i^2 a_i' (M11^-1 - M11^-1 K11 M11^-1) a_i
+        Y = linalg.solve_triangular(C, A, lower=True)
         Z = linalg.solve_triangular(C, Y, lower=True, trans="T")  # M11^-1 a_i
         first, second = np.einsum("ij,ij->j", Z, K11 @ Z), (Y**2).sum(axis=0)
-        if len(path) <= _EM_STEPS:
-            new = np.maximum(w - w**2 * second, 0.0) + w**2 * first
-        else:  # as in mixture_completion: linear convergence to the same limit, zeros included, where em's is sublinear
-            new = w * np.sqrt(first / np.maximum(second, np.finfo(float).tiny))
-        new = np.maximum(new, floor)
-        step = float(np.abs(new - w).max())
-        converged = len(path) > _EM_STEPS + 1 and _distance_left(step, last) <= tol * float(new.max())
-        w, last = new, step
+        if steps <= _EM_STEPS:
+            return np.maximum(np.maximum(w - w**2 * second, 0.0) + w**2 * first, floor)
+        # As in mixture_completion: linear convergence to the same limit, zeros included, where em's is sublinear.
+        return np.maximum(w * np.sqrt(first / np.maximum(second, np.finfo(float).tiny)), floor)
+
+    start, stop = np.maximum(values * share, floor), (tol, max_iter, _EM_STEPS + 1)
+    w, path, converged = _em(K11, floor, start, lambda w: (A * w) @ A.T, update, np.ones(len(start)), stop)
     kernel = conditional_completion(K, known, (V * w) @ V.T)
-    return Completion(kernel, w, path[-1], np.array(path), len(path), converged)
+    return Completion(kernel, w, path[-1], path, len(path), converged)
+
+
+def _em(
+    K11: Floats, floor: float, w: Floats, model: _Model, update: _Update, sizes: Floats, stop: tuple[float, int, int]
+) -> tuple[Floats, Floats, bool]:
+    """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged.
+
+    ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 / sizes.
+    """
+    tol, max_iter, least = stop
+    # A constant of the loss, kept finite for a singular K11.
+    log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())
+    path: list[float] = []
+    converged, last = False, 0.0
+    while True:
+        C = linalg.cholesky(model(w), lower=True)
+        # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
+        fit = float(np.trace(linalg.cho_solve((C, True), K11)))
+        path.append(float(fit - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
+        if converged or len(path) >= max_iter:
+            return w, np.array(path), converged
+        new = update(w, C, len(path))
+        step = float((np.abs(new - w) * sizes).max())
+        # Distance to the limit of a linearly convergent iteration from its last two steps.
+        rate = min(step / last, 1 - 1e-12) if last > 0 else float(step > 0)
+        left = step * rate / (1 - rate) if rate < 1 else np.inf
+        converged = len(path) > least and left <= tol * float((new * sizes).max())
+        w, last = new, step
 
 
 @single_blas_thread()
@@ -140,31 +158,24 @@ def mixture_completion(
     :func:`em_completion`.
     """
     i = np.flatnonzero(known)
-    K11 = K[np.ix_(i, i)]
-    blocks = [A[np.ix_(i, i)] for A in kernels]
+    K11, blocks = K[np.ix_(i, i)], [A[np.ix_(i, i)] for A in kernels]
     sizes = np.array([float(np.trace(A)) for A in blocks])
-    w = float(np.trace(K11)) / np.maximum(len(blocks) * sizes, ridge)
-    log_det = _log_det(K11, ridge)
-    path: list[float] = []
-    converged, last = False, 0.0
-    for _ in range(max_iter):
-        M11 = np.tensordot(w, blocks, axes=1) + ridge * np.eye(len(i))
-        factor = linalg.cho_factor(M11, lower=True)
-        inverse = linalg.cho_solve(factor, np.eye(len(i)))
-        R = inverse @ K11
-        path.append(float(np.trace(R) - log_det + 2 * np.log(np.diag(factor[0])).sum() - len(i)))
-        if converged or len(path) == max_iter:
-            break
+
+    def update(w: Floats, C: Floats, steps: int) -> Floats:
         # tr(K11 M^-1) <= sum_i (w_i^2 / w_i') tr(R K_i M^-1), log|M| <= its tangent: w_i' = w_i sqrt(first / second)
-        RM = R @ inverse
+        inverse = linalg.cho_solve((C, True), np.eye(len(i)))
+        RM = inverse @ K11 @ inverse
         first = np.array([max(float((RM * A).sum()), 0.0) for A in blocks])
         second = np.array([float((inverse * A).sum()) for A in blocks])
-        new = w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
-        step = float((np.abs(new - w) * sizes).max())
-        converged = len(path) > 1 and _distance_left(step, last) <= tol * float((new * sizes).max())
-        w, last = new, step
-    M = np.tensordot(w, np.asarray(kernels), axes=1) + ridge * np.eye(len(K))
-    return Completion(conditional_completion(K, known, M), w, path[-1], np.array(path), len(path), converged), M
+        return w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
+
+    def model(w: Floats, parts: Sequence[Floats] = blocks) -> Floats:
+        return np.asarray(np.tensordot(w, np.asarray(parts), axes=1) + ridge * np.eye(len(parts[0])))
+
+    start = float(np.trace(K11)) / np.maximum(len(blocks) * sizes, ridge)
+    w, path, converged = _em(K11, ridge, start, model, update, sizes, (tol, max_iter, 1))
+    M = model(w, kernels)
+    return Completion(conditional_completion(K, known, M), w, path[-1], path, len(path), converged), M
 
 
 @single_blas_thread()
@@ -173,10 +184,9 @@ def wishart_completion(
 ) -> Completion:
     """Complete K by its expectation under K ~ W(r, Sigma / r), Sigma ~ IW(eta r + n + 1, eta r K_aux), at the mode.
 
-    EM for Sigma has a fixed point in closed form. Its m-step is Sigma = c (K + eta K_aux) with c = r / (r (1 + eta) +
-    2n + 2). With B = K_aux11^-1 K_aux12 and Q = K_aux22 - K_aux21 B, the e-step of that Sigma returns
-
-        K12 = K11 B,   K22 = B' K11 B + q Q,   q = eta r / (eta r + 2n + 2).
+    EM for Sigma has a fixed point in closed form: the m-step is Sigma = c (K + eta K_aux) with c = r / (r (1 + eta) +
+    2n + 2), and the e-step of that Sigma, with B = K_aux11^-1 K_aux12 and Q = K_aux22 - K_aux21 B, returns K12 = K11 B
+    and K22 = B' K11 B + q Q with q = eta r / (eta r + 2n + 2).
 
     Parameters
     ----------
@@ -227,17 +237,6 @@ def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
     return -float(wishart + prior)
 
 
-def _distance_left(step: float, last: float) -> float:
-    """Estimate the distance to the limit of a linearly convergent iteration from its last two steps."""
-    rate = min(step / last, 1 - 1e-12) if last > 0 else float(step > 0)
-    return step * rate / (1 - rate) if rate < 1 else np.inf
-
-
-def _log_det(A: Floats, floor: float) -> float:
-    """Compute log|A| with eigenvalues raised to `floor`; a constant of Stein's loss, kept finite for a singular A."""
-    return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
-
-
 @single_blas_thread()
 def frobenius_completion(
     K: Floats, known: Mask, K_aux: Floats, *, tol: float = 1e-7, max_iter: int = 5000
@@ -259,8 +258,7 @@ def frobenius_completion(
     size = float(spectrum.max(initial=0.0)) or 1.0
     r1 = len(spectrum)
     # Below, matrices are in the coordinates of T, where the known block is diagonal.
-    A, K11 = T.T @ V, np.diag(spectrum / size)
-    B = A[:r1]
+    A, B, K11 = T.T @ V, T.T[:r1] @ V, np.diag(spectrum / size)
     free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the free entries
     fixed = np.einsum("ij,ij->j", B, K11 @ B)
     factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
@@ -278,8 +276,7 @@ def frobenius_completion(
     w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
     M = (A * np.maximum(w, 0.0)) @ A.T
     M[:r1, :r1] = K11
-    start = clip(M)
-    X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
+    X, _, step, converged = douglas_rachford(clip, near_model, clip(M), tol=tol, max_iter=max_iter)
     kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -290,15 +287,14 @@ def frobenius_completion(
 def known_range(K: Floats, known: Mask) -> tuple[Floats, Floats]:
     """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum.
 
-    The null space of the known block belongs to the null space of K; without it a strictly feasible R exists.
+    The null space of the known block belongs to that of K; without it a strictly feasible R exists.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     values, U = linalg.eigh(K[np.ix_(i, i)])
     keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
     r1 = int(keep.sum())
     T = np.zeros((len(K), r1 + len(j)))
-    T[i, :r1] = U[:, keep]
-    T[j, np.arange(r1, r1 + len(j))] = 1.0
+    T[i, :r1], T[j, r1:] = U[:, keep], np.eye(len(j))
     return T, values[keep]
 
 
@@ -343,8 +339,7 @@ def nearest_completion(
     start : ndarray of shape (n, n), optional
         Initial values of the missing entries, zero by default. Where several X are optimal, it determines the result.
     """
-    X = np.where(known, S, 0.0 if start is None else start)
-    shrunk = X = shrink(X, mu / 2, psd)
+    shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum
     # ([cai2010]); the momentum is reset whenever it points uphill ([odonoghue2015]).
     Y, t, converged, step = X, 1.0, False, 0
@@ -386,14 +381,11 @@ def nuclear_completion(
         if psd and _separates(X - Z, known, target):
             raise Infeasible("no positive semi-definite matrix has the known entries")
 
-    _, Z, step, converged = douglas_rachford(
-        lambda A: shrink(A, cost, psd),
-        lambda A: np.where(known, target, A),
-        target,
-        tol=tol,
-        max_iter=max_iter,
-        watch=watch,
-    )
+    def filled(A: Floats) -> Floats:
+        return np.where(known, target, A)
+
+    found = douglas_rachford(lambda A: shrink(A, cost, psd), filled, target, tol=tol, max_iter=max_iter, watch=watch)
+    _, Z, step, converged = found
     kernel = size * Z
     kernel[known] = S[known]
     objective = size * float(np.abs(linalg.eigvalsh(Z)).sum())
@@ -403,9 +395,9 @@ def nuclear_completion(
 def _separates(D: Floats, known: Mask, S: Floats) -> bool:
     """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S."""
     # A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
-    # every X >= 0. A free diagonal entry D_ii = 0 forces row i of D to zero: only objects with a known diagonal entry
-    # contribute. The difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but
-    # keeps small entries in the other rows and small negative eigenvalues, which are removed exactly.
+    # every X >= 0; D_ii = 0 forces its row to zero, so that only objects with a known diagonal entry contribute. The
+    # difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but keeps small entries
+    # in the other rows and small negative eigenvalues, which are removed exactly.
     i = np.flatnonzero(known.diagonal())
     part = np.ix_(i, i)
     D = np.where(known[part], D[part], 0.0)
@@ -434,9 +426,8 @@ class KernelFactor:
 
         The shortest z gives K_.J K_JJ^+ s_J.
         """
-        rank = self.R.shape[1]
-        if not known.any() or not rank:
-            return np.zeros(rank), np.eye(rank)
+        if not known.any() or not self.R.shape[1]:
+            return np.zeros(self.R.shape[1]), np.eye(self.R.shape[1])
         U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
         keep = int((sizes > self._cut * sizes.max(initial=0.0)).sum())
         z = Wt[:keep].T @ ((U[:, :keep].T @ values[known]) / sizes[:keep])
@@ -480,7 +471,7 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
     Parameters
     ----------
     factor : KernelFactor
-        Of K, (n, n).
+        Of K.
     K_aux, aux, aux_self : ndarrays of shape (n, n) and (n,), float
         The auxiliary kernel, and its values of the new object with the others and with itself; b_i are the eigenvectors
         of [K_aux aux; aux' aux_self].
@@ -494,7 +485,7 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
     z, N = factor.split(known, np.where(known, row, 0.0))
     if not N.shape[1]:
         return np.asarray(R @ z)
-    b = np.linalg.eigh(np.block([[K_aux, aux[:, None]], [aux[None, :], np.array([[aux_self]])]]))[1]
+    b = np.linalg.eigh(np.block([[K_aux, aux[:, None]], [aux, np.array(aux_self)]]))[1]
     P, q = b[:n], b[n]
     # b_i' [K r; r' t] b_i = ||R'p_i||^2 + 2 q_i p_i'r + q_i^2 t; the objective is ||.||_F^2 minus their squares.
     r, E = R @ z, R @ N
@@ -513,12 +504,11 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
 def _in_cone(H: Floats, slope: Floats, base: float) -> Floats:
     """Minimize 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
     ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
-    D = np.diag(np.r_[np.full(len(H) - 1, 2.0), 0.0])
-    e_t = np.r_[np.zeros(len(H) - 1), 1.0]
+    e_t = np.append(np.zeros(len(H) - 1), 1.0)
 
     # Stationary point for the multiplier m of base + ||v||^2 - t <= 0; the excess falls as m grows.
     def at(m: float) -> Floats:
-        A = H + m * D + ridge * np.eye(len(H))
+        A = H + np.diag(ridge + 2 * m * (1 - e_t))
         return np.asarray(linalg.solve(A, m * e_t - slope, assume_a="sym"))
 
     def excess(m: float) -> float:
@@ -544,15 +534,13 @@ def douglas_rachford(
 ) -> tuple[Floats, Floats, int, bool]:
     """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2.
 
-    `watch` is called with both copies every 20 steps and may end the search by an exception. Returns both copies, the
-    number of steps, and True if the copies agree up to `tol` relative to their norm.
+    `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
+    copies agree up to `tol` relative to their norm.
     """
-    s = start
     points: list[Floats] = []
     steps: list[Floats] = []
-    plain, last = start, np.inf  # point after the step without acceleration, and distance of the copies before it
-    X = Z = start
-    converged, step = False, 0
+    s = X = Z = plain = start  # plain: point after the step without acceleration
+    last, converged, step = np.inf, False, 0  # last: distance of the copies before it
     while step < max_iter and not converged:
         step += 1
         X = first(s)

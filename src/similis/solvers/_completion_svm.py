@@ -59,10 +59,9 @@ def completion_machine(
 
     Notes
     -----
-    With unlabeled objects this is [chen2010] Eq. (6.10), which the paper writes with two matrix inequalities, one on K
-    and z of the labeled objects and one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For
-    c = K_TT^+ z_T the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the
-    inequality. The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted.
+    The paper writes Eq. (6.10) with two matrix inequalities, on K and z of the labeled objects and on K. One is enough,
+    [K z; z' u] >= 0 with z free where there is no label: K_.T c with c = K_TT^+ z_T extends z_T with the same
+    c'K_TT c. The weights v_i' K v_i are never negative, so that w >= 0 is omitted.
     """
     V = np.linalg.eigh(K_aux)[1]
     lower, status = -np.inf, "Solved"
@@ -75,8 +74,7 @@ def completion_machine(
     # For this kernel the SVM is the standard one with C = 1 / (2 l eta).
     labeled = np.flatnonzero(y)
     K_T, y_T = kernel[np.ix_(labeled, labeled)], y[labeled]
-    machine = svm_path(K_T, y_T, [1 / (2 * len(labeled) * eta)])
-    c = machine.coef[0]
+    c = svm_path(K_T, y_T, [1 / (2 * len(labeled) * eta)]).coef[0]
     f = K_T @ c
     b = best_intercept(f, y_T, 1.0)
     objective = float(np.maximum(1 - y_T * (f + b), 0.0).mean()) + eta * float(c @ f) + penalty
@@ -98,14 +96,11 @@ def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamm
     q[problem.u], q[problem.v] = eta / size, gamma * size
     parts = [problem.margins(), problem.norm(), problem.inequality()]
     A, b = sparse.csc_matrix(sparse.vstack([rows for rows, _ in parts])), np.concatenate([part for _, part in parts])
-    cones = [
-        clarabel.NonnegativeConeT(len(parts[0][1])),
-        clarabel.SecondOrderConeT(len(parts[1][1])),
-        clarabel.PSDTriangleConeT(problem.r + 1),
-    ]
+    sizes = len(parts[0][1]), len(parts[1][1]), problem.r + 1
+    kinds = clarabel.NonnegativeConeT, clarabel.SecondOrderConeT, clarabel.PSDTriangleConeT
+    cones = [cone(size) for cone, size in zip(kinds, sizes)]
     settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
+    settings.verbose, settings.max_threads = False, 1
     P = sparse.csc_matrix((len(q), len(q)))
     solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
     kernel = size * (T @ problem.feasible(np.asarray(solution.x)) @ T.T)
@@ -118,19 +113,16 @@ class _Cone:
     """The conic program A x + s = b, s in a product of cones, over x = (R12, R22, zeta, b, xi, w, u, v)."""
 
     def __init__(self, T: Floats, spectrum: Floats, V: Floats, y: Floats) -> None:
-        self.T, self.spectrum, self.y = T, spectrum, y
-        self.labeled = np.flatnonzero(y)
-        self.r, self.r1 = T.shape[1], len(spectrum)
-        self.A = T.T @ V  # (r, n): v_i in the coordinates of T
+        self.T, self.spectrum, self.y, self.labeled = T, spectrum, y, np.flatnonzero(y)
+        self.r, self.r1, self.A = T.shape[1], len(spectrum), T.T @ V  # A (r, n): v_i in the coordinates of T
         rows, cols = np.triu_indices(self.r)
         order = np.lexsort((rows, cols))  # column by column, the order of clarabel's triangular cone
         self.rows, self.cols = rows[order], cols[order]
         self.free = self.cols >= self.r1
         counts = [int(self.free.sum()), self.r, 1, len(self.labeled), V.shape[1], 1, 1]
-        ends = np.cumsum(counts)
-        self.width = int(ends[-1])
-        places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
-        self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
+        ends = np.cumsum(counts).tolist()
+        places = [slice(end - count, end) for end, count in zip(ends, counts)]
+        (self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v), self.width = places, ends[-1]
 
     def feasible(self, x: Floats) -> Floats:
         """Return R of a solution, with R22 corrected for rounding so that R >= 0 (Schur complement)."""
@@ -155,8 +147,8 @@ class _Cone:
     def norm(self) -> tuple[Any, Floats]:
         """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
 
-        Free entries have one row each, the others are combined by their Gram matrix: outside the free entries the
-        squared distance is w'Nw - 2 f'w + const = ||N^1/2 w - g||^2 + rest^2 with N = I - <v_i v_i', v_j v_j'>_free.
+        Free entries have one row each. Elsewhere the squared distance is w'Nw - 2 f'w + const = ||N^1/2 w - g||^2 +
+        rest^2 with N = I - <v_i v_i', v_j v_j'>_free.
         """
         A, r1 = self.A, self.r1
         i, j = self.rows[self.free], self.cols[self.free]

@@ -9,8 +9,7 @@ from scipy.special import digamma, zeta
 
 from similis._utils.arrays import Floats
 
-# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative. For large s the direct differences
-# cancel.
+# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative, for large s, where differences cancel.
 _LARGE = 20.0
 _SERIES = np.array([0, 1 / 2, 1 / 12, 0, -1 / 120, 0, 1 / 252, 0, -1 / 240, 0, 1 / 132])
 _SLOPES = _SERIES * np.arange(len(_SERIES))
@@ -22,21 +21,20 @@ def gamma_shape(excess: ArrayLike) -> Floats:
     Parameters
     ----------
     excess : array-like
-        r, the logarithm of the ratio of arithmetic and geometric mean of the sample; for clusters with separate scales,
-        its mean over all objects.
+        r, the logarithm of the ratio of arithmetic and geometric mean; for clusters, its mean over all objects.
 
     Returns
     -------
     ndarray of the same shape
-        s: infinite where r is zero (all values equal) or negative by rounding, zero where r is infinite (a value is
-        zero). The scale of a sample or cluster with mean m is m / s. The equation holds with a relative error of 1e-13.
+        s, to 1e-13: infinite where r <= 0 (all values equal), zero where r is infinite (a value is zero). The scale of
+        a sample or cluster with mean m is m / s.
     """
     r = np.asarray(excess, dtype=np.float64)
     shape = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
     inside = (r > 0) & (r < np.inf)
     r = r[inside]
-    # The left side falls from infinity to zero, about 1/s for small and 1/(2s) for large s, and is nearly linear in
-    # t = 1/s: Newton's method in t, from [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, without cancellation for r < 3.
+    # The left side, about 1/s for small and 1/(2s) for large s, is nearly linear in t = 1/s: Newton's method in t, from
+    # [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, without cancellation for r < 3.
     root = np.hypot(r - 3, np.sqrt(24 * r))
     t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
     with np.errstate(over="ignore"):

@@ -199,7 +199,6 @@ class _KernelOfVector(Block):
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float) -> None:
         self.machine, self.C, self.rho = machine, C, rho
-        self.s = self.z = self.ds = self.dz = np.zeros(0)
 
     def evaluate(self, x: Floats) -> Floats:
         """Return the gradient y . (M_+ v) from the eigendecomposition that the Hessian needs."""

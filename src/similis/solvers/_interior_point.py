@@ -19,8 +19,7 @@ _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 class InteriorPoint:
     """Mehrotra's predictor-corrector method for min -1'x + costs of the blocks, x in [0, 1]^n, y'x = 0.
 
-    The start x is inside the bounds, y'x = 0. `cautious` takes short steps without second-order terms, for constraints
-    of large curvature.
+    `cautious` takes short steps without second-order terms, for constraints of large curvature.
     """
 
     def __init__(self, y: Floats, blocks: Sequence[Block], x: Floats, *, cautious: bool = False) -> None:
@@ -82,8 +81,8 @@ def predictor_corrector(
 ) -> tuple[Pairs, float, float]:
     """Compute the steps of Mehrotra's method for pairs (x, z), x >= 0, z >= 0, whose products tend to zero.
 
-    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. `cautious` leaves out the
-    second-order terms. Returns the steps, `share` of the length to the boundary (at most 1), and the mean product.
+    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. Returns the steps, `share` of
+    the length to the boundary (at most 1), and the mean product.
     """
     # The predictor aims at zero products; its success sets the target of the corrector (Mehrotra's cube), which takes
     # the second-order terms of the predictor into account.
@@ -102,21 +101,18 @@ def predictor_corrector(
 
 def _reach(pairs: Pairs, steps: Pairs) -> float:
     """Largest step that keeps all variables and multipliers positive."""
-    return min(min(positive_reach(x, dx), positive_reach(z, dz)) for (x, z), (dx, dz) in zip(pairs, steps))
+    ratios = [(dx / x).min(initial=0.0) for pair, step in zip(pairs, steps) for x, dx in zip(pair, step)]
+    return -1.0 / float(min(ratios)) if min(ratios) < 0 else np.inf
 
 
 class Block:
     """Convex costs of x, and constraints c(x, u) + s = 0, s >= 0, with multipliers z; `ds`, `dz` are the last step.
 
-    By default there are no variables u, and nothing to choose or to eliminate.
+    By default there are no constraints and no variables u.
     """
 
     B: Floats  # (n, r): g = B'x
-    c: Floats
-    s: Floats
-    z: Floats
-    ds: Floats
-    dz: Floats
+    c = s = z = ds = dz = np.zeros(0)
 
     def start(self, x: Floats, mean: float) -> None:
         """Choose slacks and multipliers with products near `mean` for the first x."""
@@ -129,17 +125,26 @@ class Block:
         """Add the part of this block to the Newton matrix."""
         raise NotImplementedError
 
+    def lift(self, e: Floats) -> Floats:
+        """Return the multipliers that changes e of the products s z would give if x stayed: (e + z (c + s)) / s."""
+        return (e + self.z * (self.c + self.s)) / self.s
+
     def push(self, e: Floats) -> Floats | float:
         """Return the part of this block of the right-hand side, for changes e of the products s z."""
         return 0.0
 
+    def change(self, dx: Floats, e: Floats) -> Floats:
+        """Compute the step of u from that of x; return the change of c."""
+        return np.zeros(0)
+
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the step of the variables of this block from that of x."""
+        """Compute the step of slacks and multipliers from that of x."""
+        self.ds = -(self.c + self.s) - self.change(dx, e)
+        self.dz = (e - self.z * self.ds) / self.s
 
     def move(self, t: float) -> None:
         """Move by t times the step."""
-        self.s = self.s + t * self.ds
-        self.z = self.z + t * self.dz
+        self.s, self.z = self.s + t * self.ds, self.z + t * self.dz
 
 
 def class_balance(y: Floats) -> Floats:
@@ -151,17 +156,13 @@ def class_balance(y: Floats) -> Floats:
 def balanced(x: Floats, y: Floats) -> Floats:
     """Scale the class with the larger sum down until y'x = 0."""
     plus, minus = float(x[y > 0].sum()), float(x[y < 0].sum())
-    least = min(plus, minus)
-    if least <= 0:
+    if min(plus, minus) <= 0:
         return np.zeros_like(x)
-    return np.asarray(x * np.where(y > 0, least / plus, least / minus))
+    return np.asarray(x * np.where(y > 0, min(1.0, minus / plus), min(1.0, plus / minus)))
 
 
 def cholesky(H: Floats, shift: float | Floats = 0.0) -> Any:
-    """Return the lower Cholesky factor of H + diag(shift), with a diagonal raised where rounding makes it indefinite.
-
-    None if the matrix is not finite.
-    """
+    """Lower Cholesky factor of H + diag(shift), raised where rounding makes it indefinite; None if it is not finite."""
     scale = float(np.abs(H.diagonal() + shift).mean())
     for share in (0.0, *10.0 ** np.arange(-14, 1, 2)):
         M = H.copy()
@@ -175,9 +176,3 @@ def cholesky(H: Floats, shift: float | Floats = 0.0) -> Any:
 def cholesky_solve(factor: Floats, b: Floats) -> Floats:
     """Solve a linear system by the factor of :func:`cholesky`."""
     return np.asarray(_potrs(factor, b, lower=True)[0])
-
-
-def positive_reach(x: Floats, dx: Floats) -> float:
-    """Return the largest step along dx that keeps x positive."""
-    steepest = float((dx / x).min(initial=0.0))
-    return -1.0 / steepest if steepest < 0 else np.inf

@@ -17,8 +17,8 @@ from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
 def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, gamma: float) -> SpectralFit:
     """Solve the linear program that approximates SimSVM with norm 1, [chen2010] Eq. (5.28).
 
-    The matrix [K z; z' t] is restricted to sums of w_ij b_ij b_ij' with w_ij >= 0 and the given b_ij = (u_i, tau_ij),
-    so that the objective is an upper bound of the minimum. The gap is that of the linear program.
+    The matrix [K z; z' t] is restricted to sums of w_ij b_ij b_ij', w_ij >= 0, b_ij = (u_i, tau_ij): the objective is
+    an upper bound of the minimum. The gap is that of the linear program.
 
     Parameters
     ----------
@@ -35,13 +35,9 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     margins = np.hstack([np.repeat(U, p, axis=1) * tau.ravel(), np.ones((n, 1))]) * -y[:, None]
     multipliers = sparse.kron(sparse.diags_array(1 / values), np.ones((1, p)))
     none, one = sparse.csr_array((r, n + 1)), sparse.eye_array(r)
-    A = sparse.vstack(
-        [
-            sparse.hstack([margins, -sparse.eye_array(n), sparse.csr_array((n, r))]),
-            sparse.hstack([multipliers, none, -one]),
-            sparse.hstack([-multipliers, none, -one]),
-        ]
-    )
+    first = sparse.hstack([margins, -sparse.eye_array(n), sparse.csr_array((n, r))])
+    others = [sparse.hstack([part, none, -one]) for part in (multipliers, -multipliers)]
+    A = sparse.vstack([first, *others])
     limits = np.concatenate([-np.ones(n), anchor, -anchor])
     cost = np.concatenate([eta * tau.ravel() ** 2, [0.0], np.full(n, 1 / n), np.full(r, gamma)])
     bounds = [(0, None)] * (r * p) + [(None, None)] + [(0, None)] * (n + r)
@@ -54,19 +50,14 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     w = found.x[: r * p].reshape(r, p)
     k, z = w.sum(axis=1), (w * tau).sum(axis=1)  # spectrum of K, and f - b in the basis U: Eq. (5.25), (5.26)
     used = k > 1e-12 * k.max(initial=0.0)
-    dual = found.ineqlin.marginals
-    return SpectralFit(
-        x=-n * dual[:n],
-        alphas=[k / values],
-        weights=np.empty(0),
-        coef=U[:, used] @ (z[used] / k[used]),
-        intercept=float(found.x[r * p]),
-        objective=float(found.fun),
-        gap=max(float(found.fun - limits @ dual), 0.0),
-        active=bool(np.abs(k / values - anchor).max(initial=0.0) > 1e-9),
-        n_iter=int(found.nit),
-        gap_scale=float(found.fun),
+    c, b, value, dual = (
+        U[:, used] @ (z[used] / k[used]),
+        float(found.x[r * p]),
+        float(found.fun),
+        found.ineqlin.marginals,
     )
+    gap, active = max(value - float(limits @ dual), 0.0), bool(np.abs(k / values - anchor).max(initial=0.0) > 1e-9)
+    return SpectralFit(-n * dual[:n], [k / values], np.empty(0), c, b, value, gap, active, int(found.nit), value)
 
 
 @single_blas_thread()
@@ -83,11 +74,10 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
     trace, eta : float
         Trace of K, and weight of c'Kc.
     """
-    # The minimum over c and b is the largest of the functions 1'x / n - eta c'K(w)c over the dual variables x with
-    # c = y . x / (2 eta n), which are affine in w; K(w) >= 0 means v'K(w)v >= 0 for all v, which is linear. Each step
-    # solves a linear program with the functions and the v found so far: its value is a lower bound. On the line from
-    # the equal weights to its solution, the last kernel that is positive semi-definite gives the next v, and its SVM
-    # the next x and an upper bound.
+    # The minimum over c and b is the largest of the functions 1'x / n - eta c'K(w)c of the dual variables x with
+    # c = y . x / (2 eta n), affine in w; K(w) >= 0 means v'K(w)v >= 0 for all v. The value of the linear program with
+    # the x and v found so far is a lower bound. On the line from the equal weights to its solution, the last kernel
+    # that is positive semi-definite gives the next v, and its SVM the next x and an upper bound.
     n, traces = len(y), np.array([float(np.trace(K)) for K in kernels])
     some = np.flatnonzero(traces > 0)
     # Unknowns v_i = w_i tr(K_i) / trace with sum one; K(v) = sum_i v_i S_i.

@@ -54,7 +54,6 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     array([[ 0.5, -0.5],
            [ 1. , -1. ]])
     """
-    # Sequential minimal optimization with second-order selection of pairs ([fan2005]), and Newton steps.
     y = np.ascontiguousarray(y, dtype=np.float64)
     cost = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
     order = np.argsort(cost, kind="stable")
@@ -78,9 +77,8 @@ def local_svm_scores(
 ) -> Floats:
     """Classify each query by SVMs on its neighbors, for all k and all C of a grid; ndarray of shape (T, R, m, G).
 
-    The scores for two classes are -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
-    SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
-    others by f = 1.
+    The scores for two classes are -f and f, with |f| = 1, the limit of the SVM, where all neighbors are of one class;
+    for more classes votes of the pairs plus a bounded sum of their f.
 
     Parameters
     ----------
@@ -111,12 +109,10 @@ def local_svm_scores(
                 for size, treat in sorted(set(zip(size_of.tolist(), treat_of.tolist()))):
                     chosen = np.flatnonzero((size_of == size) & (treat_of == treat))
                     rows_ = part[chosen]
-                    block = np.ascontiguousarray(blocks[chosen, :size, :size])
-                    query = np.ascontiguousarray(s[rows_, :size])
+                    block, query = blocks[chosen, :size, :size].copy(), s[rows_, :size].copy()
                     if treat:
                         block, query = local_psd(block, query, spectrum)
-                    result = np.empty((rows_.size, cost.size, n_classes))
-                    violation = np.empty(result.shape[:2])
+                    result, violation = np.empty((rows_.size, cost.size, n_classes)), np.empty((rows_.size, cost.size))
                     _kernels.local_svm(block, query, codes[indices[rows_, :size]], cost, result, violation)
                     scores[t, rows_] = result
                     failures.append(int((violation > _TOLERATED).sum()))

@@ -18,10 +18,9 @@ from similis.exceptions import ProximityError
 
 
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
-    """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.
+    """Find, for each block, the size of its largest leading block that clip, flip and shift certainly leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. A block with a
-    pivot that is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
+    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too.
 
     Parameters
     ----------
@@ -52,8 +51,7 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
     """
     values, U = np.linalg.eigh(blocks)
     if spectrum == "shift":
-        shift = np.maximum(-values[:, :1], 0.0)
-        return blocks + shift[..., None] * np.eye(blocks.shape[1]), s
+        return blocks + np.maximum(-values[:, :1], 0.0)[..., None] * np.eye(blocks.shape[1]), s
     if spectrum not in ("clip", "flip"):
         raise ValueError(f"spectrum must be 'clip', 'flip' or 'shift'. Got {spectrum!r}.")
     sign = _gains(values, spectrum)
@@ -61,8 +59,7 @@ def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent
     repaired = (repaired + repaired.swapaxes(1, 2)) / 2
     if query == "raw":
         return repaired, s
-    P = (U * sign[:, None, :]) @ U.swapaxes(1, 2)
-    return repaired, np.matmul(P, s[..., None])[..., 0]
+    return repaired, np.matmul((U * sign[:, None, :]) @ U.swapaxes(1, 2), s[..., None])[..., 0]
 
 
 def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, query: str = "consistent") -> Floats:
@@ -75,8 +72,7 @@ def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, qu
     ridges : ndarray of shape (R,)
         Non-negative.
     spectrum : {"clip", "flip", "shift", "pinv"}
-        S~ and s~ as in :func:`local_psd`; "pinv" leaves both unchanged: w = (S + ridge I)^+ s for an indefinite S,
-        [chen2010] sec. 3.2.1.
+        S~ and s~ as in :func:`local_psd`; "pinv": (S + ridge I)^+ s, [chen2010] sec. 3.2.1.
     """
     values, U = np.linalg.eigh(blocks)
     gain = np.ones_like(values)
@@ -86,22 +82,16 @@ def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, qu
         gain = _gains(values, spectrum)
         values = gain * values
     shifted = values[:, None, :] + ridges[:, None]  # (c, R, k)
-    shifted[_signs(shifted) == 0] = np.inf
-    coefficients = np.matmul(s[:, None, :], U)[:, 0]  # (c, k)
-    if query == "consistent":
-        coefficients = gain * coefficients
+    shifted[_gains(shifted, "flip") == 0] = np.inf
+    coefficients = np.matmul(s[:, None, :], U)[:, 0] * (gain if query == "consistent" else 1.0)  # (c, k)
     return np.matmul(coefficients[:, None, :] / shifted, U.swapaxes(1, 2))
 
 
-def _signs(values: Floats) -> Floats:
-    """Return the signs of eigenvalues (last axis), zero for those at the level of rounding."""
-    tolerance = values.shape[-1] * np.finfo(np.float64).eps * np.abs(values).max(axis=-1, keepdims=True)
-    return np.sign(values) * (np.abs(values) > tolerance)
-
-
 def _gains(values: Floats, spectrum: str) -> Floats:
-    """Return the factors of the eigenvalues for "clip" and "flip"."""
-    return np.maximum(_signs(values), 0.0) if spectrum == "clip" else _signs(values)
+    """Return the factors of the eigenvalues (last axis) for "clip" and "flip", zero at the level of rounding."""
+    tolerance = values.shape[-1] * np.finfo(np.float64).eps * np.abs(values).max(axis=-1, keepdims=True)
+    sign = np.sign(values) * (np.abs(values) > tolerance)
+    return np.maximum(sign, 0.0) if spectrum == "clip" else sign
 
 
 @dataclass(frozen=True)
@@ -127,18 +117,17 @@ def kri_weights(
 ) -> BlockWeights:
     """Compute kernel ridge interpolation weights, [chen2010] Eq. (3.5).
 
-    Minimizes w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
-    of a block. The certificate is w'g - min_i g_i for the gradient g.
+    Minimizes w'S_k w / 2 - s_k'w + ridge w'w / 2 over w >= 0 with 1'w = 1, S_k the leading k x k part of a block. The
+    certificate is w'g - min_i g_i for the gradient g.
 
     Parameters
     ----------
     blocks, s : ndarrays of shape (c, K, K) and (c, K), or (K, K) and (K,)
-        Symmetric positive semi-definite similarities among the neighbors of each query, and of the queries to them, in
-        any order; descending order is fastest.
+        Symmetric positive semi-definite similarities among the neighbors, and of the queries to them; fastest ranked.
     ridges : array of shape (R,) or float
         Positive regularizers; for zero the minimizer may not be unique.
     ks, known : arrays of shape (T,), ascending, and (c,), or None
-        Numbers of neighbors, and of the valid ones of each query; the rest of its block is ignored. None means K.
+        Numbers of neighbors, and of the valid ones of each query (the rest is ignored); None means K.
 
     Examples
     --------
@@ -147,9 +136,7 @@ def kri_weights(
     >>> kri_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
     array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
     """
-    # Block principal pivoting ([portugal1994]): the support for k neighbors is the start for more. On the simplex the
-    # problem is a linear complementarity problem with a positive definite matrix, for which the fallback to single
-    # exchanges is finite ([murty1974]).
+    # Block principal pivoting ([portugal1994]): the support for k neighbors is the start for more.
     arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
     _kernels.simplex_path(*arguments, weights, gap)
     return BlockWeights(weights, gap=gap)
@@ -160,8 +147,7 @@ def krr_weights(
 ) -> BlockWeights:
     """Compute kernel ridge regression weights w = (S_k + ridge I)^-1 s_k, [chen2010] Eq. (3.8).
 
-    Parameters and shapes are those of :func:`kri_weights`; blocks need not be positive semi-definite, but see
-    `sound` of the result.
+    Parameters as in :func:`kri_weights`; blocks need not be positive semi-definite, but see `sound` of the result.
     """
     arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
     sound = np.empty(gap[:, 0].shape, np.intp)
@@ -174,9 +160,8 @@ def lime_weights(
 ) -> BlockWeights:
     """Compute the weights of linear interpolation with maximum entropy in kernel form, [chen2010] Eq. (3.3).
 
-    Minimizes ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
-    w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i. Parameters and shapes are those of :func:`kri_weights`; ridges must
-    be positive, and one below 1e-7 of the largest similarity is raised to this value.
+    Minimizes w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i on the simplex. Parameters as in :func:`kri_weights`; ridges
+    must be positive, and one below 1e-7 of the largest similarity is raised to this value.
     """
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
     falling = np.argsort(-ridge, kind="stable")
@@ -203,7 +188,8 @@ def _batch(
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
 Query = Literal["consistent", "raw"]
-How = tuple[Method, Spectrum, Query]
+How = tuple[Method, Spectrum, Query, int | None]  # and the number of threads
+Keep = Callable[[slice, Floats], None]
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 _AMONG = 1024  # neighbors whose block of a sparse matrix is dense at a time
@@ -233,17 +219,17 @@ def local_weights(
     method : {"kri", "krr", "lime"}
         [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
     spectrum, query : {"clip", "flip", "shift", "pinv", None}, {"consistent", "raw"}
-        Repair of a K x K block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression
-        only, where None means the same; for the other methods None asserts that no repair is needed.
+        Repair of a block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression only,
+        where None means the same; for the other methods None asserts that no repair is needed.
     n_jobs : int or None
         Threads; the result does not depend on it.
     """
-    weights = np.empty(indices.shape)
+    weights, size, none = np.empty(indices.shape), np.array([indices.shape[1]]), np.zeros(len(indices), np.intp)
 
     def keep(rows: slice, part: Floats) -> None:
         weights[rows] = part[:, 0, 0]
 
-    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), (method, spectrum, query), n_jobs, keep)
+    _sweep(S, indices, s, size, np.array([ridge]), (method, spectrum, query, n_jobs), keep, none)
     return weights
 
 
@@ -261,9 +247,7 @@ def local_scores(
     query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Sum the weights of the neighbors by class, for all k and all regularizers; ndarray of shape (T, R, m, n_classes).
-
-    [chen2010] Eq. (3.2) for weights on the simplex; the discriminants f_g of local regression for "krr".
+    """Sum the weights of the neighbors by class, [chen2010] Eq. (3.2), for all k and ridges: (T, R, m, n_classes).
 
     Parameters
     ----------
@@ -297,12 +281,11 @@ def local_scores(
     def keep(rows: slice, part: Floats) -> None:
         _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors_due[rows], sums[rows])
 
-    _sweep(S, indices[due], s[due], grid, ridge, (method, spectrum, query), n_jobs, keep, decided[due])
+    _sweep(S, indices[due], s[due], grid, ridge, (method, spectrum, query, n_jobs), keep, decided[due])
     scores[due] = sums.reshape(len(due), *scores.shape[1:])
     for t, k in enumerate(grid):
         rows = np.flatnonzero((decided >= k) & (neighbors[:, 0] >= 0))
-        scores[rows, t] = 0.0
-        scores[rows, t, :, neighbors[rows, 0]] = 1.0
+        scores[rows, t] = np.eye(n_classes)[neighbors[rows, None, 0]]
     return scores.transpose(1, 2, 0, 3)[where]
 
 
@@ -321,8 +304,7 @@ def local_means(
 ) -> Floats:
     """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
 
-    For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted before and added after
-    weighting: local regression with an intercept.
+    For "krr", whose weights do not sum to one, this is done for the differences from the mean of the neighbors.
 
     Parameters
     ----------
@@ -347,20 +329,13 @@ def local_means(
             sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
         means[rows] = sums
 
-    _sweep(S, indices, s, grid, ridge, (method, spectrum, query), n_jobs, keep)
+    none = np.zeros(len(indices), np.intp)
+    _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, none)
     return means.transpose(1, 2, 0)[where] + center
 
 
 def _sweep(
-    S: Any,
-    indices: Indices,
-    s: Array,
-    ks: Indices,
-    ridges: Floats,
-    how: How,
-    n_jobs: int | None,
-    keep: Callable[[slice, Floats], None],
-    decided: Indices | None = None,
+    S: Any, indices: Indices, s: Array, ks: Indices, ridges: Floats, how: How, keep: Keep, decided: Indices
 ) -> None:
     """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`.
 
@@ -370,7 +345,6 @@ def _sweep(
     S, indices = S if is_sparse else np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
     known = (indices >= 0).sum(axis=1)
-    decided = np.zeros(len(indices), np.intp) if decided is None else decided
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
     batch = min(batch, max(1, _AMONG // K)) if is_sparse else batch
@@ -389,7 +363,7 @@ def _sweep(
             keep(part, solved.weights)
 
     with single_blas_thread():
-        map_row_chunks(work, len(indices), n_jobs)
+        map_row_chunks(work, len(indices), how[3])
     if sum(failures):
         warnings.warn(
             f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({how[0]}) did not reach the "
@@ -403,7 +377,7 @@ def _solve(
     blocks: Floats, s: Floats, known: Indices, ks: Indices, ridges: Floats, how: How, decided: Indices
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
-    method, spectrum, query = how
+    method, spectrum, query, _ = how
     if spectrum is None and method != "krr":
         if (psd_prefix(blocks, known) < known).any():
             raise ProximityError(
@@ -411,8 +385,7 @@ def _solve(
                 "eigenvalue; choose spectrum='clip', 'flip' or 'shift'."
             )
         return _SOLVE[method](blocks, s, ridges, ks=ks, known=known)
-    untreated = spectrum in ("pinv", None)
-    safe = known if untreated else psd_prefix(blocks, known, s if query == "consistent" else None)
+    safe = known if spectrum in ("pinv", None) else psd_prefix(blocks, known, s if query == "consistent" else None)
     solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=safe)
     # Weights are valid up to this number of neighbors, which depends on the ridge for an unrepaired S + ridge I.
     valid = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)

@@ -22,8 +22,7 @@ class LPMargin:
     Attributes
     ----------
     coef, intercept : ndarray of shape (p,), float
-        w, a vertex of the feasible set: at most as many non-zeros as objects; b, the middle of the interval where
-        several are optimal for w.
+        w, a vertex: at most as many non-zeros as objects; b, the middle of those that are optimal for w.
     multipliers : ndarray of shape (n,)
         u of the margins, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0.
     objective, gap : float
@@ -49,16 +48,15 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     """
     y = np.asarray(y, dtype=np.float64)
     n, p = np.shape(S)
-    # In units of the largest entry of S, so that the tolerances of the solver are relative, with weights v = scale w:
-    # min ||v||_1 + sum_i (scale C_i) xi_i.
+    # In units of the largest entry of S, for the tolerances of the solver: v = scale w, ||v||_1 + sum_i scale C_i xi_i.
     scale = float(np.abs(S).max(initial=0.0)) or 1.0
-    A = y[:, None] * (np.asarray(S, dtype=np.float64) / scale)
+    S = np.asarray(S, dtype=np.float64)
+    A = y[:, None] * (S / scale)
     cost = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))
     zero = _zero_weights(y, cost, p)
     if scale * float(zero.multipliers.sum()) <= 1:  # |sum_i u_i y_i s_ij| <= scale sum_i u_i
         return zero
-    # For costs so large that the solver ignores ||v||_1, a bound on the costs: from some cost on, the solution is that
-    # for hard margins.
+    # The solver ignores ||v||_1 for very large costs: a bound, because from some cost on margins are hard anyway.
     best: LPMargin | None = None
     message = ""
     for bound in _BOUNDS:
@@ -79,7 +77,7 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
             continue
         w = (result.x[:p] - result.x[p : 2 * p]) / scale
         u = np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost)
-        found = _certified(np.asarray(S, dtype=np.float64), y, cost, w, u)
+        found = _certified(S, y, cost, w, u)
         best = found if best is None or found.gap < best.gap else best
         if best.gap <= 1e-6 * best.objective:
             break

@@ -46,11 +46,9 @@ class Constraints:
         self.A, self.shape = A, A.shape
 
     def times(self, a: Array) -> Any:
-        """Return A a."""
         return self.A @ a
 
     def transposed(self, u: Array) -> Any:
-        """Return A'u."""
         return self.A.T @ u
 
     def normal(self, weights: Array) -> Any:
@@ -75,12 +73,8 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
         return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
     found = solve_margin(Constraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
     with np.errstate(over="ignore"):
-        return replace(
-            found,
-            alpha=found.alpha / scale,
-            multipliers=found.multipliers / scale / scale,
-            objective=found.objective / scale / scale,
-        )
+        u, objective = found.multipliers / scale / scale, found.objective / scale / scale
+        return replace(found, alpha=found.alpha / scale, multipliers=u, objective=objective)
 
 
 @single_blas_thread()
@@ -97,22 +91,18 @@ def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 10
         at_limit = state.mean <= 1e-8 * (1 + abs(state.bound)) or (state.length < 1e-3 and state.gap < 0.1)
         stalled = stalled + 1 if at_limit and state.gap > 0.5 * before else 0
     feasible = bool(np.isfinite(state.best))
-    u = state.best_u if feasible else state.u
-    return MarginWeights(state.best_a, u, state.best, state.gap, feasible, steps)
+    return MarginWeights(state.best_a, state.best_u if feasible else state.u, state.best, state.gap, feasible, steps)
 
 
 class _State:
     """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
 
-    `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far: of the
-    iterates and of the points recovered from their multipliers.
+    `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far.
     """
 
     def __init__(self, A: Constraints, C: float | None) -> None:
-        c, n = A.shape
-        self.A, self.C = A, C
-        self.a, self.v = np.ones(n), np.ones(n)
-        self.u, self.t = np.ones(c), np.ones(c)
+        (c, n), self.A, self.C = A.shape, A, C
+        self.a, self.v, self.u, self.t = np.ones(n), np.ones(n), np.ones(c), np.ones(c)
         self.mean, self.length = np.inf, 1.0  # mean product and step length of the last step
         if C is not None:
             self.u *= min(1.0, C / 2)
@@ -145,32 +135,25 @@ class _State:
         soft = self.C is not None
         dual = -(2 * a - self.A.transposed(u) - v)
         primal = -(self.A.times(a) + (self.xi if soft else 0.0) - 1 - t)
-        D = 2 + v / a
         E = t / u + (self.xi / self.w if soft else 0.0)
-        factor = cholesky(self.A.normal(1 / E), D)  # of A' diag(1/E) A + diag(D)
+        factor = cholesky(self.A.normal(1 / E), 2 + v / a)  # of A' diag(1/E) A + diag(2 + v / a)
         if factor is None:
             return False
+
+        def direction(goals: list[Array]) -> Pairs:  # of (multiplier, variable)
+            r_a, r_u = goals[0] / a, goals[1] / u
+            rhs = primal + r_u - (goals[2] / self.w if soft else 0.0)
+            da = cholesky_solve(factor, dual + r_a + self.A.transposed(rhs / E))
+            du = (rhs - self.A.times(da)) / E
+            steps = [(r_a - v / a * da, da), (du, r_u - t / u * du)]
+            return steps + ([(-du, (goals[2] + self.xi * du) / self.w)] if soft else [])
+
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
-        steps, self.length, self.mean = predictor_corrector(
-            pairs, lambda goals: self._direction(factor, E, dual, primal, goals), 0.995
-        )
+        steps, self.length, self.mean = predictor_corrector(pairs, direction, 0.995)
         for (x, y), (dx, dy) in zip(pairs, steps):
             x += self.length * dx
             y += self.length * dy
         return True
-
-    def _direction(self, factor: Any, E: Array, dual: Array, primal: Array, goals: list[Array]) -> Pairs:
-        """Compute the Newton steps of (multiplier, variable) toward the complementarity products `goals`."""
-        r_a, r_u = goals[0] / self.a, goals[1] / self.u
-        rhs = primal + r_u
-        if self.C is not None:
-            rhs = rhs - goals[2] / self.w
-        da = cholesky_solve(factor, dual + r_a + self.A.transposed(rhs / E))
-        du = (rhs - self.A.times(da)) / E
-        steps = [(r_a - self.v / self.a * da, da), (du, r_u - self.t / self.u * du)]
-        if self.C is not None:
-            steps.append((-du, (goals[2] + self.xi * du) / self.w))
-        return steps
 
     def objective(self, alpha: Array) -> tuple[Array, float]:
         """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""

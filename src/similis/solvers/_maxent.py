@@ -1,7 +1,6 @@
 """Maximum-entropy distributions with given means on a set Omega of numbers, [cazzanti2007] sec. 3.1, 3.2.3.
 
-The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), where lambda is the root of a strictly
-increasing function. Omega is a finite set of values, an interval or a half-line.
+The distribution of largest entropy with mean t on Omega, a finite set, interval or half-line, is gamma exp(lambda v).
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ class Exponentials(NamedTuple):
     log_normalizers : ndarray
         log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
     log_partitions : ndarray
-        Logarithm of the sum (integral) of exp(lambda (v - e)), e the end with the larger probability: log gamma without
-        cancellation. For a point mass its finite part (an integral also falls as 1 / abs(rates)).
+        That of exp(lambda (v - e)), e the end with the larger probability: without cancellation. For a point mass its
+        finite part (an integral also falls as 1 / abs(rates)).
     """
 
     exponents: Floats
@@ -64,8 +63,7 @@ class Omega(FittedArrays):
     domain : array-like of numbers, or tuple (low, high)
         A finite set of values, or an interval; one end of an interval may be infinite.
     width, share : float, optional
-        Unit of length on a half-line, 1 by default; fraction of a finite set that the given values are, 1 by default:
-        each has the weight 1 / share.
+        Unit of length on a half-line, and fraction of a finite set that the given values are, both 1 by default.
 
     Attributes
     ----------
@@ -84,9 +82,7 @@ class Omega(FittedArrays):
     """
 
     fitted_arrays = {"values": fitted_reals(None, optional=True)}
-
     no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
-
     share = 1.0
 
     def __init__(
@@ -97,22 +93,17 @@ class Omega(FittedArrays):
         if isinstance(domain, tuple):
             self.low, self.high = (float(end) for end in domain)
             self.form = _INTERVAL if np.isfinite(self.high - self.low) else _RAY
-            if self.low == self.high:  # an interval of no length is a point
-                self.form = _POINT
         else:
             self.values = np.unique(np.asarray(domain, dtype=np.float64))
             self.low, self.high = float(self.values[0]), float(self.values[-1])
-            self.form = _DISCRETE if self.high > self.low else _POINT
+            self.form = _DISCRETE
         self.width = self.high - self.low if self.form != _RAY else (1.0 if width is None else float(width))
-        if self.form == _POINT:
-            self.width = 1.0
+        if self.low == self.high:
+            self.form, self.width = _POINT, 1.0
         self.continuous = self.form in (_INTERVAL, _RAY)
 
     def offsets(self, values: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the distances from the lower and from the upper end, on a half-line twice from the finite end.
-
-        Their means are more accurate than those of values.
-        """
+        """Return the distances from the lower and from the upper end, on a half-line twice from the finite end."""
         v = np.asarray(values, dtype=np.float64)
         above = v - self.low if np.isfinite(self.low) else self.high - v
         return above, (self.high - v if np.isfinite(self.high) else above)
@@ -148,24 +139,34 @@ class Omega(FittedArrays):
         reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end up to rounding
         grid = np.sinh(_GRID_STEP * np.arange(int(reach / _GRID_STEP) + 2))
         table = np.empty((2, len(grid), _TAYLOR_TERMS + 2))
-        _kernels.maxent_table(nodes, weights, grid, table)
+        for d, w, a in zip(nodes, weights, table):
+            p = w * np.exp(-grid[:, None] * d)
+            total = p.sum(axis=1)
+            p /= total[:, None]
+            mean = p @ d
+            # With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
+            # n a_n = n b_n - sum_{k<n} k a_k b_{n-k}, the recursion from moments to cumulants.
+            b = np.empty((_TAYLOR_TERMS + 1, len(grid)))
+            for r in range(1, _TAYLOR_TERMS + 1):
+                p *= (mean[:, None] - d) / r
+                b[r] = p.sum(axis=1)
+            a[:, 0], a[:, 1], a[:, 2] = grid, np.log(total), -mean
+            for n in range(2, _TAYLOR_TERMS + 1):
+                a[:, n + 1] = b[n] - sum(k * a[:, k + 1] * b[n - k] for k in range(2, n)) / n
         return table
 
     def exponentials(self, rates: Floats, log_z: Floats) -> Exponentials:
         """Convert the results of the kernels, which are for width one, to the units of the values."""
-        if self.form == _RAY and not np.isfinite(self.low):
-            rates = -rates
+        rates = -rates if self.form == _RAY and not np.isfinite(self.low) else rates
         log_z = log_z + np.log(self.width) if self.continuous else log_z
         with np.errstate(over="ignore"):
             exponents = rates / self.width
         end = np.where(rates == 0, 0.0, np.where(rates > 0, self.high, self.low))
         point = np.isinf(rates)
         log_gamma = -np.where(point, 0.0, exponents) * end - log_z
-        if point.any():
-            # Limit of -lambda e - log Z; the Z of an integral vanishes as 1 / |lambda|.
-            at_zero = np.inf if self.continuous else 0.0
-            limit = np.where(end == 0, at_zero, np.copysign(np.inf, -np.sign(rates) * end))
-            log_gamma = np.where(point, limit, log_gamma)
+        # Limit of -lambda e - log Z; the Z of an integral vanishes as 1 / |lambda|.
+        limit = np.where(end == 0, np.inf if self.continuous else 0.0, np.copysign(np.inf, -np.sign(rates) * end))
+        log_gamma = np.where(point, limit, log_gamma)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
     def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> Floats:
@@ -179,10 +180,8 @@ class Omega(FittedArrays):
                 d = (self.high - self.values if side[place] else self.values - self.low) / self.width
                 w = np.exp(-x[place] * d)
                 mean[place] = (w @ d) / w.sum()
-            elif self.form == _RAY:
-                mean[place] = 1 / x[place]
-            elif x[place] > 1e-4:
-                mean[place] = 1 / x[place] - 1 / np.expm1(min(x[place], 700.0))
+            elif self.form == _RAY or x[place] > 1e-4:
+                mean[place] = 1 / x[place] - (self.form != _RAY) / np.expm1(min(x[place], 700.0))
             else:
                 mean[place] = 0.5 - x[place] / 12
         return np.abs(mean - wanted)
@@ -199,8 +198,8 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
     Parameters
     ----------
     omega, above, below : Omega, array-likes of the same shape
-        The possible values, and mean distances above the lower and below the upper end (:meth:`Omega.offsets` of the
-        means, or more accurately the means of the offsets). Zero, or less by rounding, is the end itself.
+        The possible values, and mean distances from the ends: means of :meth:`Omega.offsets`, which are more accurate
+        than the offsets of means. Zero, or less by rounding, is the end itself.
     """
     above, below = (np.ascontiguousarray(a, dtype=np.float64) / omega.width for a in (above, below))
     rates, log_z = np.empty(above.shape), np.empty(above.shape)
@@ -212,8 +211,8 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
 def _thin_out(d: Floats) -> tuple[Floats, Floats]:
     """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
 
-    The offsets nearest to the end are kept. The others are divided into panels that double in length, and each panel
-    with many offsets is replaced by Chebyshev nodes.
+    The offsets nearest to the end are kept; the others are divided into panels that double in length, of which those
+    with many offsets are replaced by Chebyshev nodes.
     """
     if len(d) <= _EXACT_VALUES:
         return d, np.ones(len(d))
@@ -225,8 +224,15 @@ def _thin_out(d: Floats) -> tuple[Floats, Floats]:
     for a, b in pairwise(edges):
         panel, ones = d[a:b], np.ones(b - a)
         if b - a > _PANEL_NODES:
-            panel, ones = np.empty((2, _PANEL_NODES))
-            _kernels.maxent_nodes(d[a:b], cosines, panel, ones)
+            # Chebyshev interpolation reproduces exp(-x d) on a panel to rounding for every x at which it has weight:
+            # w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where the prime halves the term r = 0.
+            middle, half = (panel[0] + panel[-1]) / 2, (panel[-1] - panel[0]) / 2
+            t = (panel - middle) / half
+            before, now, moments = np.ones(b - a), t, [(b - a) / 2]
+            for _ in range(1, _PANEL_NODES):
+                moments.append(now.sum())
+                before, now = now, 2 * t * now - before
+            panel, ones = middle + half * cosines[:, 1], cosines @ moments * (2 / _PANEL_NODES)
         nodes.append(panel)
         weights.append(ones)
     return np.concatenate(nodes), np.concatenate(weights)

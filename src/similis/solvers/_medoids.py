@@ -26,12 +26,11 @@ class Medoids:
     Attributes
     ----------
     medoids, labels : ndarrays of shape (k,) and (n,)
-        Ascending indices of the medoids, and position in `medoids` of each object's medoid, the first among equals.
-        Among duplicates a medoid may have no members; see `with_members`.
+        Ascending indices, and position in `medoids` of each object's medoid, the first among equals.
     total : float
         Weighted sum of the proximities of the objects to their medoids.
     n_iter, n_swaps, converged : int, int, bool
-        Sweeps over the candidates, and medoids replaced, in the best start; True if no exchange improved it further.
+        Sweeps over the candidates and exchanges in the best start; True if no exchange improved it further.
     """
 
     medoids: Indices
@@ -42,7 +41,7 @@ class Medoids:
     converged: bool
 
     def with_members(self) -> Medoids:
-        """Leave out the medoids that no object belongs to."""
+        """Leave out medoids without members, which duplicates may be."""
         used = np.bincount(self.labels, minlength=len(self.medoids)) > 0
         return replace(self, medoids=self.medoids[used], labels=(np.cumsum(used) - 1)[self.labels])
 
@@ -71,18 +70,16 @@ def k_medoids(
     sign : {1, -1}, default=1
         1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
-        "vsh", vertex substitution ([qiao2013]): each sweep makes the best of all exchanges of a medoid and an object,
-        until none improves. "alternating" ([cazzanti2007] Eq. (2.8)): assign objects to medoids, choose the best object
-        of each cluster, repeat. "eager" ([schubert2021]): make any exchange that improves as soon as it is found; it
-        ends in the same kind of optimum as "vsh" and is faster.
+        "vsh", vertex substitution ([qiao2013]): the best of all exchanges per sweep, until none improves. "alternating"
+        ([cazzanti2007] Eq. (2.8)): assignment and choice of the best object of each cluster in turn. "eager"
+        ([schubert2021]): any exchange that improves; the same kind of optimum as "vsh", found faster.
     weights : array of shape (n,), non-negative, or None
         Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
-        Start: distinct random objects; random objects with probability proportional to the loss by the nearest medoid
-        so far; the object with the largest such loss, after a random first one; or given medoids. No two are identical
-        objects (equal columns of D).
+        Start: distinct random objects; random ones with probability proportional to the loss by the nearest medoid so
+        far; the one with the largest such loss, after a random first one; or given medoids. No two are identical.
     n_init, max_iter : int, default=1 and 300
-        Number of starts, of which the best result is kept, the earliest among equals; sweeps at most, per start.
+        Number of starts, of which the best result is kept; sweeps at most, per start.
     random_state, n_jobs : int, RandomState or None; int or None
         Random seed of the starts; threads over starts, on which the result does not depend.
 
@@ -118,10 +115,9 @@ def k_medoids(
     map_row_chunks(work, len(starts), n_jobs)
     found = []
     for start in range(len(starts)):
-        medoids, n_iter, n_swaps, converged = results[start]
-        medoids = np.sort(medoids)
+        medoids = np.sort(results[start][0])
         labels, costs = _assign(D, cost, medoids)
-        found.append(Medoids(medoids, labels, cost * float(costs @ w), n_iter, n_swaps, converged))
+        found.append(Medoids(medoids, labels, cost * float(costs @ w), *results[start][1:]))
     return max(found, key=lambda one: sign * one.total)
 
 
@@ -144,11 +140,9 @@ def total_proximity(
 
 
 def farthest_first(D: Array, k: int) -> Indices:
-    """Choose k objects by greedy k-center.
+    """Choose k objects by greedy k-center: the one with the smallest largest dissimilarity, then always the farthest.
 
-    The first object has the smallest largest dissimilarity to the others; each further one is the object farthest from
-    those chosen so far. For a metric the largest distance to the nearest chosen object is at most twice the optimum.
-    The choice for k objects begins with the choice for k - 1.
+    For a metric the largest distance to the nearest chosen object is at most twice the optimum.
 
     Parameters
     ----------
@@ -177,7 +171,7 @@ class RandomStarts:
         rng = check_random_state(random_state)
         self.D = D
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
-        own = np.einsum("ii->i", D)[:, None]
+        own = D.diagonal()[:, None]
         alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
         self._different = alike == len(D)  # no object is as near to another one as to itself
 
@@ -188,7 +182,7 @@ class RandomStarts:
 
 def _assign(D: Array, cost: float, medoids: Indices) -> tuple[Indices, Floats]:
     """Return the position of the nearest medoid of every object and the cost of it; costs are cost * D."""
-    nearest, first, second = np.empty(len(D), np.intp), np.empty(len(D)), np.empty(len(D))
+    nearest, first, second = np.empty(len(D), np.intp), *np.empty((2, len(D)))
     _kernels.nearest_two(D, cost, medoids, nearest, first, second)
     return nearest, first
 
@@ -197,7 +191,7 @@ def _vsh(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int
     """Run vertex substitution, [qiao2013] sec. 2.2: the best exchange of each sweep."""
     counts = np.zeros((len(medoids), 2), np.intp)
     _kernels.vertex_substitution(D, cost, weights, medoids, max_iter, counts)
-    return [(found, int(sweeps), int(swaps), sweeps > swaps) for found, (sweeps, swaps) in zip(medoids, counts)]
+    return [(found, sweeps, swaps, sweeps > swaps) for found, (sweeps, swaps) in zip(medoids, counts.tolist())]
 
 
 def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
@@ -213,33 +207,28 @@ def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: i
         first[s], second[s] = np.partition(costs, 1, axis=0)[:2]
     tolerance = 1e-13 * n**0.5 * np.abs(first) @ weights
     _kernels.eager_exchanges(C, cost, weights, medoids, nearest, first, second, tolerance, max_iter, counts)
-    return [
-        (found, -(-int(looked) // n), int(swaps), bool(looked < max_iter * n))
-        for found, (looked, swaps) in zip(medoids, counts)
-    ]
+    looked, swaps = counts.T.tolist()
+    return [(found, -(-a // n), b, a < max_iter * n) for found, a, b in zip(medoids, looked, swaps)]
 
 
 def _alternate(D: Array, cost: float, weights: Floats, starts: Indices, max_iter: int) -> list[Run]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
     runs, totals = [], np.empty(len(D))
     for medoids in starts:
-        nearest, first = _assign(D, cost, medoids)
-        swaps = 0
+        (nearest, first), swaps = _assign(D, cost, medoids), 0
         for sweep in range(max_iter):
             _kernels.cluster_totals(D, cost, weights, nearest, totals)
             chosen = medoids.copy()
-            for m in range(len(medoids)):
+            for m in np.unique(nearest):
                 members = np.flatnonzero(nearest == m)
-                if members.size:
-                    chosen[m] = members[totals[members].argmin()]
+                chosen[m] = members[totals[members].argmin()]
             moved, before = int((chosen != medoids).sum()), float(weights @ first)
             if moved:
                 nearest, first = _assign(D, cost, chosen)
             if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
                 runs.append((medoids, sweep + 1, swaps, True))
                 break
-            medoids = chosen
-            swaps += moved
+            medoids, swaps = chosen, swaps + moved
         else:
             runs.append((medoids, max_iter, swaps, False))
     return runs
@@ -257,20 +246,16 @@ def _distinct(D: Array, order: Indices, k: int) -> Indices:
 
 
 def _spread(D: Array, k: int, sign: int, weights: Floats, rng: Any, *, greedy: bool) -> Indices:
-    """Choose a random first medoid, then objects with a large loss by the nearest medoid so far.
-
-    The loss of an object is the difference of its self-similarity and its similarity to the nearest medoid.
-    """
-    own = sign * np.einsum("ii->i", D).astype(np.float64)
-    chosen = [int(rng.randint(len(D)))]
+    """Choose a random first medoid, then objects much less similar to the nearest medoid so far than to themselves."""
+    own, chosen = sign * D.diagonal().astype(np.float64), [int(rng.randint(len(D)))]
     best = sign * D[:, chosen[0]].astype(np.float64)
     while len(chosen) < k:
         loss = np.maximum(own - best, 0.0)
         mass = np.cumsum(weights * loss)
         if not mass[-1] > 0:
             break
-        j = int(loss.argmax()) if greedy else int(np.searchsorted(mass, rng.random_sample() * mass[-1], side="right"))
-        chosen.append(j)
+        j = loss.argmax() if greedy else np.searchsorted(mass, rng.random_sample() * mass[-1], side="right")
+        chosen.append(int(j))
         best = np.maximum(best, sign * D[:, j])
     if len(chosen) < k:  # no loss is left: fill up with distinct objects
         rest = rng.permutation(np.setdiff1d(np.arange(len(D)), chosen))

@@ -24,15 +24,15 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     sign : {1, -1}, default=1
         1 ranks the largest first (similarities), -1 the smallest (dissimilarities).
     folds : array of shape (n,), pair of arrays of shapes (m,) and (n,), or None
-        Column j is a candidate for row i only if their folds differ. One array is used for rows and columns of a square
-        S: cross-validation folds restrict every row to its training part, and ``np.arange(n)`` excludes the row itself.
+        Column j is a candidate for row i only if their folds differ; one array serves rows and columns.
+        ``np.arange(n)`` excludes the row itself.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
     Returns
     -------
     indices, values : ndarrays of shape (m, k), intp and dtype of S
-        Columns, -1 where a row has fewer than k candidates; and ``S[i, indices[i]]``, NaN where the index is -1.
+        Columns, and ``S[i, indices[i]]``; -1 and NaN where a row has fewer than k candidates.
 
     Examples
     --------
@@ -45,11 +45,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     """
     S = np.ascontiguousarray(S)
     m, n = S.shape
-    if folds is None:
-        row_fold, col_fold = np.full(m, -1, np.intp), np.zeros(n, np.intp)
-    else:
-        rows, columns = folds if isinstance(folds, tuple) else (folds, folds)
-        row_fold, col_fold = (np.ascontiguousarray(f, dtype=np.intp) for f in (rows, columns))
+    pair = (np.full(m, -1), np.zeros(n)) if folds is None else folds if isinstance(folds, tuple) else (folds, folds)
+    row_fold, col_fold = (np.ascontiguousarray(f, dtype=np.intp) for f in pair)
     indices, values = np.empty((m, k), np.intp), np.empty((m, k), S.dtype)
 
     def rank(rows: slice) -> None:
@@ -82,15 +79,13 @@ def vote_winners(
     weights, n_jobs : non-negative ndarray of shape (m, K) or None; int or None
         Weight of each vote, None counts every vote once; threads.
     """
-    m = indices.shape[0]
-    grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
-    votes = _weights_or_none(weights, m)
-    winners = np.empty((m, grid.size), np.intp)
+    grid, indices, codes, votes = _vote_arrays(indices, codes, ks, weights)
+    winners = np.empty((len(indices), grid.size), np.intp)
 
     def vote(rows: slice) -> None:
         _kernels.vote_winners(indices[rows], votes[rows], codes, grid, n_classes, winners[rows])
 
-    map_row_chunks(vote, m, n_jobs)
+    map_row_chunks(vote, len(indices), n_jobs)
     return winners.T
 
 
@@ -108,15 +103,13 @@ def class_sums(
     [chen2010] Eq. (3.2) before normalization; without weights, counts. Parameters as in :func:`vote_winners`, but
     weights of any sign.
     """
-    m = indices.shape[0]
-    grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
-    votes = _weights_or_none(weights, m)
-    sums = np.empty((m, grid.size, n_classes))
+    grid, indices, codes, votes = _vote_arrays(indices, codes, ks, weights)
+    sums = np.empty((len(indices), grid.size, n_classes))
 
     def add(rows: slice) -> None:
         _kernels.class_sums(indices[rows], votes[rows], codes, grid, sums[rows])
 
-    map_row_chunks(add, m, n_jobs)
+    map_row_chunks(add, len(indices), n_jobs)
     return sums.transpose(1, 0, 2)
 
 
@@ -146,6 +139,8 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
     return means.T + center
 
 
-def _weights_or_none(weights: Array | None, m: int) -> Floats:
-    """Return the weights as float64; None becomes an array without columns, so that one compiled form serves both."""
-    return np.empty((m, 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+def _vote_arrays(indices: Indices, codes: Indices, ks: ArrayLike, weights: Array | None) -> tuple[Indices, ...]:
+    """Return ks, indices, codes and weights as the kernels need them: no weights are an array without columns."""
+    grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
+    votes = np.empty((len(indices), 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    return grid, indices, codes, votes

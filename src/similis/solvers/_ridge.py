@@ -21,7 +21,7 @@ class RidgePath:
     dual_coef : ndarray of shape (A, n)
         Coefficients c of f(x) = sum_i c_i k(x, x_i) + b; each row sums to zero.
     loo : ndarray of shape (A, n)
-        Leave-one-out predictions: value for object i of the solution without object i; NaN for a single object.
+        Leave-one-out predictions; NaN for a single object.
     """
 
     alphas: Floats
@@ -42,9 +42,8 @@ def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLi
     alphas : array-like of shape (A,)
         Regularizers, positive.
     """
-    # With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
-    # with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
-    # the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1.
+    # With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The leave-one-out residual of
+    # object i is c_i divided by the diagonal entry G_ii - (G 1)_i^2 / 1'G 1 of [[K + alpha I, 1], [1', 0]]^-1.
     y = np.asarray(target, dtype=np.float64)
     grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
     l, U = np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)  # noqa: E741

@@ -247,15 +247,12 @@ def _block(similarity: LearntSpectrum, B: Floats, gamma: float, k: float) -> Nor
 class _SpectralBlock(Block):
     """Similarity U diag(l) U' with learned multipliers a; B = diag(y) U, k = 1 / (4 eta n^2), g = B'x."""
 
+    least = 0.0  # smallest possible penalty
+
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
         self.B, self.values, self.anchor, self.gamma, self.k = B, values, anchor, gamma, k
         self.n = len(B)
         self.cost = 2 * self.n * k * values * anchor  # twice the weight of g_i^2 in n times the dual
-
-    @property
-    def least(self) -> float:
-        """Smallest possible penalty."""
-        return 0.0
 
     def start(self, x: Floats, mean: float) -> None:
         """Choose the exact slacks where x is feasible."""
@@ -287,17 +284,15 @@ class Norm2Block(_SpectralBlock):
 
     def eliminate(self, H: Floats) -> None:
         """Add the second derivative of ||p||: 6 k d p / ||p|| on the diagonal minus grad grad' / ||p||."""
-        weight = self.cost + self.z[0] * 6 * self.kd * self.unit / self.gamma
-        add_gram(H, self.B, weight)
+        add_gram(H, self.B, self.cost + self.z[0] * 6 * self.kd * self.unit / self.gamma)
         bend = self.z[0] / self.s[0] - (self.z[0] * self.gamma / self.size if self.size > 0 else 0.0)
         H += bend * np.outer(self.gradient, self.gradient)
 
     def push(self, e: Floats) -> Floats:
-        return np.asarray(-(e[0] + self.z[0] * (self.c[0] + self.s[0])) / self.s[0] * self.gradient)
+        return -self.lift(e)[0] * self.gradient
 
-    def pull(self, dx: Floats, e: Floats) -> None:
-        self.ds = -(self.c + self.s) - float(self.gradient @ dx)
-        self.dz = (e - self.z * self.ds) / self.s
+    def change(self, dx: Floats, e: Floats) -> Floats:
+        return np.array([self.gradient @ dx])
 
     def multipliers(self) -> Floats:
         """Return a = a0 + r (d / l) p / ||p|| with r = z / (n gamma)."""
@@ -330,11 +325,10 @@ class Norm1Block(Norm2Block):
         add_gram(H, self.B, self.cost + self.z * self.bound + self.z / self.s * self.slope**2)
 
     def push(self, e: Floats) -> Floats:
-        return np.asarray(-self.B @ ((e + self.z * (self.c + self.s)) / self.s * self.slope))
+        return np.asarray(-self.B @ (self.lift(e) * self.slope))
 
-    def pull(self, dx: Floats, e: Floats) -> None:
-        self.ds = -(self.c + self.s) - self.slope * (self.B.T @ dx)
-        self.dz = (e - self.z * self.ds) / self.s
+    def change(self, dx: Floats, e: Floats) -> Floats:
+        return np.asarray(self.slope * (self.B.T @ dx))
 
     def multipliers(self) -> Floats:
         """Return a_i = a0_i + sign(l_i) z_i / (n gamma)."""
@@ -353,13 +347,17 @@ class IdentityBlock(_SpectralBlock):
     Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
     """
 
+    def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
+        super().__init__(B, values, anchor, gamma, k)
+        self.below = np.maximum(-values, 0.0)
+        self.least = gamma * float(np.linalg.norm(self.below))  # the distance of the spectrum from the cone
+
     def start(self, x: Floats, mean: float) -> None:
         """Choose u > q in the ball, mostly along negative eigenvalues, and multipliers for which u is stationary."""
         q = self.k * (self.B.T @ x) ** 2
-        below = np.maximum(-self.values, 0.0)
-        unavoidable = float(np.linalg.norm(below))
+        unavoidable = float(np.linalg.norm(self.below))
         t = 0.3 * self.gamma / unavoidable if unavoidable > 0 else np.inf
-        self.u = q + 0.1 * self.gamma / np.sqrt(len(q)) + (t * below if unavoidable > 0 else 0.0)
+        self.u = q + 0.1 * self.gamma / np.sqrt(len(q)) + (t * self.below if unavoidable > 0 else 0.0)
         self.z = np.zeros(len(q) + 1)
         self.evaluate(x)
         self.s = np.append(self.u - q, max(1.0 - self.size / self.gamma, 0.05))
@@ -376,13 +374,12 @@ class IdentityBlock(_SpectralBlock):
 
     def eliminate(self, H: Floats) -> None:
         """Eliminate u, whose own matrix is diag(w + h) + bend unit unit'."""
-        w = self.z[:-1] / self.s[:-1]
+        w = self.w = self.z[:-1] / self.s[:-1]
         h = float(self.z[-1]) / (self.gamma * self.size)
         bend = float(self.z[-1] / self.s[-1]) / self.gamma**2 - h
         self.diagonal = w + h
-        across = self.unit / self.diagonal
+        across = self.across = self.unit / self.diagonal
         self.factor = bend / (1.0 + bend * float(self.unit @ across))
-        self.across, self.w = across, w
         add_gram(H, self.B, 2 * self.k * self.z[:-1] + w * self.slope**2 * h / self.diagonal)
         edge = self.B @ (w * self.slope * across)
         H += self.factor * np.outer(edge, edge)
@@ -390,23 +387,19 @@ class IdentityBlock(_SpectralBlock):
     def _solve(self, r: Floats) -> Floats:
         return np.asarray(r / self.diagonal - self.factor * float(self.across @ r) * self.across)
 
-    def _lift(self, e: Floats) -> tuple[Floats, Floats]:
-        """Return (e + z (c + s)) / s and the residual of u with it."""
-        t = (e + self.z * (self.c + self.s)) / self.s
-        residual = self.n * self.values - self.z[:-1] + float(self.z[-1]) / self.gamma * self.unit
-        return t, -residual + t[:-1] - float(t[-1]) / self.gamma * self.unit
+    def _rest(self, t: Floats) -> Floats:
+        """Return the residual of u with the multipliers z + t."""
+        z = self.z + t
+        return z[:-1] - self.n * self.values - float(z[-1]) / self.gamma * self.unit
 
     def push(self, e: Floats) -> Floats:
-        t, r = self._lift(e)
-        return np.asarray(-self.B @ (t[:-1] * self.slope - self.w * self.slope * self._solve(r)))
+        t = self.lift(e)
+        return np.asarray(-self.B @ (self.slope * (t[:-1] - self.w * self._solve(self._rest(t)))))
 
-    def pull(self, dx: Floats, e: Floats) -> None:
-        _, r = self._lift(e)
+    def change(self, dx: Floats, e: Floats) -> Floats:
         dq = self.slope * (self.B.T @ dx)
-        self.du = self._solve(r + self.w * dq)
-        change = np.append(dq - self.du, float(self.unit @ self.du) / self.gamma)
-        self.ds = -(self.c + self.s) - change
-        self.dz = (e - self.z * self.ds) / self.s
+        self.du = self._solve(self._rest(self.lift(e)) + self.w * dq)
+        return np.append(dq - self.du, float(self.unit @ self.du) / self.gamma)
 
     def move(self, t: float) -> None:
         super().move(t)
@@ -421,11 +414,6 @@ class IdentityBlock(_SpectralBlock):
 
     def penalty(self, alpha: Floats) -> float:
         return self.gamma * float(np.linalg.norm(self.values * (alpha - 1.0)))
-
-    @property
-    def least(self) -> float:
-        """Smallest possible penalty: gamma times the distance of the spectrum from the cone."""
-        return self.gamma * float(np.linalg.norm(np.minimum(self.values, 0.0)))
 
     def conjugate(self, g: Floats) -> float:
         """Minimize l'u over the ball: u_i = max(q_i, -t l_i) with the largest feasible t."""
@@ -479,28 +467,22 @@ class KernelBlock(Block):
         return np.asarray(self.z @ self.J)
 
     def eliminate(self, H: Floats) -> None:
-        weights = 2 * self.k * self.z / self.traces
-        for K, weight in zip(self.kernels, weights):
+        for K, weight in zip(self.kernels, 2 * self.k * self.z / self.traces):
             H += weight * (self.y[:, None] * K * self.y)
-        w = self.z / self.s
-        self.w = w
-        inner = np.diag(w) - np.outer(w, w) / w.sum()
-        H += self.J.T @ inner @ self.J
+        w = self.w = self.z / self.s
+        H += self.J.T @ (np.diag(w) - np.outer(w, w) / w.sum()) @ self.J
 
-    def _lift(self, e: Floats) -> tuple[Floats, float]:
-        t = (e + self.z * (self.c + self.s)) / self.s
-        return t, float(-(self.n * self.tau - self.z.sum()) + t.sum())
+    def _rest(self, t: Floats) -> float:
+        return float(self.z.sum() - self.n * self.tau + t.sum())
 
     def push(self, e: Floats) -> Floats:
-        t, r = self._lift(e)
-        return np.asarray(-(t - self.w * r / self.w.sum()) @ self.J)
+        t = self.lift(e)
+        return np.asarray(-(t - self.w * self._rest(t) / self.w.sum()) @ self.J)
 
-    def pull(self, dx: Floats, e: Floats) -> None:
-        _, r = self._lift(e)
+    def change(self, dx: Floats, e: Floats) -> Floats:
         change = self.J @ dx
-        self.du = (r + float(self.w @ change)) / float(self.w.sum())
-        self.ds = -(self.c + self.s) - change + self.du
-        self.dz = (e - self.z * self.ds) / self.s
+        self.du = (self._rest(self.lift(e)) + float(self.w @ change)) / float(self.w.sum())
+        return np.asarray(change - self.du)
 
     def move(self, t: float) -> None:
         super().move(t)
@@ -513,6 +495,6 @@ class KernelBlock(Block):
 
 
 def add_gram(H: Floats, B: Floats, weight: Floats) -> None:
-    """Add B diag(weight) B' to H for non-negative weights; the product A A' costs half of a general product."""
+    """Add B diag(weight) B' to H for weights >= 0; the product A A' costs half of a general product."""
     A = B * np.sqrt(weight)
     H += A @ A.T

@@ -1,8 +1,7 @@
 """Dual of SimSVM for one similarity, by Newton steps in the few variables that are not at a bound.
 
-The dual (docs/guide/duals.md) is that of a support vector machine with one convex constraint, which is put into an
-augmented Lagrangian. Its minimum over 0 <= x <= 1, y'x = 0 is found by quadratic programs in the variables between the
-bounds and those that violate their conditions.
+The dual (docs/guide/duals.md), that of an SVM with one convex constraint, becomes an augmented Lagrangian, which is
+minimized by quadratic programs in the variables between the bounds and those that violate their conditions.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ def minimize_in_ball(
 ) -> Any:
     """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2, for a Norm2Block.
 
-    `x` is a start within the bounds with y'x = 0. ``certify(x, alpha, steps)`` returns a solution with its gap; the
-    best one is returned, as soon as its relative gap is below `target`.
+    x is feasible at the start. ``certify(x, alpha, steps)`` returns a solution with its gap; the best one is returned,
+    as soon as its relative gap is below `target`.
     """
     B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
     lift = kd / (block.k * block.values) / (n * gamma)
@@ -48,9 +47,7 @@ def minimize_in_ball(
         bend = 2 * kd * unit / gamma
         grad_h = B @ (bend * g)
         slope = B @ (cost * g) - 1.0 + pressed * grad_h
-        up = np.where(y > 0, x < 1, x > 0)
-        down = np.where(y > 0, x > 0, x < 1)
-        pull = -y * slope
+        up, down, pull = np.where(y > 0, x < 1, x > 0), np.where(y > 0, x > 0, x < 1), -y * slope
         top, bottom = float(pull.max(where=up, initial=-np.inf)), float(pull.min(where=down, initial=np.inf))
         violation = max(top - bottom, 0.0)
         moved = abs(pressed - z) / rho
@@ -71,13 +68,15 @@ def minimize_in_ball(
         H = scaled @ scaled.T
         if pressed > 0:
             H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
-        # Steps of two variables, then active sets, on the quadratic program of the step.
+        # Steps of two variables in y . d, then active sets, on the quadratic program of the step.
         d, tol = np.zeros(len(W)), 1e-12 * (1 + float(np.abs(slope[W]).max(initial=0.0)))
-        _kernels.balanced_sweeps(H, y_W, -x_W, 1 - x_W, d, slope[W], _PAIRS * len(W), max(_LOOSE * violation, tol))
+        low, high = np.where(y_W > 0, -x_W, x_W - 1), np.where(y_W > 0, 1 - x_W, x_W)
+        K, most = y_W[:, None] * H * y_W, _PAIRS * len(W)
+        _kernels.pair_steps(K, low, high, d, pull[W], len(W), most, max(_LOOSE * violation, tol))
+        d *= y_W
         improve_in_box(H, slope[W], -x_W, 1 - x_W, d, y=y_W, pivots=_PIVOTS, tol=tol)
-        change = B_W.T @ d
+        change, x = B_W.T @ d, x.copy()
         t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
-        x = x.copy()
         x[W] = np.clip(x_W + t * d, 0.0, 1.0)
         g = g + t * change if step % 20 else B.T @ x
     return best
