@@ -48,7 +48,7 @@ class NeighborIndex(base.FittedArrays, BaseEstimator):
     objects_ : array or list
         The training objects.
     indices_, proximities_ : ndarray of shape (n, n_neighbors)
-        Neighbors of each training object, nearest first, padded with -1; their proximities, float32.
+        Neighbors of each training object, nearest first, without itself, then -1; their proximities, float32.
     n_calls_, n_iter_ : int
         Pairs measured by fit and all queries since; number of rounds.
 
