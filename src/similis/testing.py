@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_clusterer, is_outlier_detector, is_regressor
@@ -16,16 +18,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
+from similis import base
 from similis._utils.arrays import Array, Floats
-from similis.base import (
-    FittedArrays,
-    Measure,
-    ProximityClassifier,
-    ProximityRegressor,
-    compact,
-    count_objects,
-    take_objects,
-)
+from similis.base import FittedArrays, Measure, compact, count_objects, take_objects
 
 __all__ = [
     "check_estimator",
@@ -43,19 +38,14 @@ Failures = Callable[[Any], dict[str, str]]
 def make_proximities(
     estimator: Any = None, n: int = 40, n_classes: int = 3, seed: int = 0
 ) -> tuple[Floats, Array, Floats]:
-    """Generate a small problem of the kind that an estimator reads.
-
-    Returns training proximities, (n, n), class labels 0, 1, ... (numbers for a regressor), and the proximities of 15
-    new objects to the training objects, (15, n).
+    """Generate training proximities, labels (numbers for a regressor), and proximities of 15 new objects.
 
     Parameters
     ----------
     estimator : estimator, optional
         Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
-    n, n_classes : int, default=40 and 3
-        Numbers of training objects and of classes.
-    seed : int, default=0
-        Random seed.
+    n, n_classes, seed : int, default=40, 3 and 0
+        Numbers of training objects and of classes; random seed.
 
     Examples
     --------
@@ -76,9 +66,7 @@ def make_proximities(
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    """List scikit-learn's checks that cannot pass on pairwise input.
-
-    Gives the reason, by name of the check.
+    """List scikit-learn's checks that cannot pass on pairwise input, with the reason.
 
     Parameters
     ----------
@@ -97,21 +85,12 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 def estimator_checks(estimator: Any) -> list[Check]:
-    """List the checks of this package that apply to an estimator.
-
-    Each takes the unfitted estimator and raises an AssertionError if it fails.
+    """List the checks of this package for an estimator; each takes it and raises an AssertionError if it fails.
 
     Parameters
     ----------
     estimator : estimator
         A classifier, regressor, outlier detector or transformer that reads proximity matrices.
-
-    Examples
-    --------
-    >>> from similis import MaxSim
-    >>> from similis.testing import estimator_checks
-    >>> [check.__name__ for check in estimator_checks(MaxSim())][:2]
-    ['check_predictions_agree', 'check_rows_independent']
     """
     if not get_tags(estimator).input_tags.pairwise:
         return []
@@ -122,7 +101,7 @@ def estimator_checks(estimator: Any) -> list[Check]:
     checks += [check_rows_independent, check_object_order, check_float32, check_fitted_arrays]
     if has_fit_parameter(estimator, "sample_weight"):
         checks += [check_weight_repeats_object, check_zero_weight_removes_object]
-    if isinstance(estimator, ProximityClassifier | ProximityRegressor):
+    if isinstance(estimator, base.ProximityClassifier | base.ProximityRegressor):
         checks += [check_error_messages, check_compact_predicts_same]
     if hasattr(estimator, "predict_path"):
         checks.append(check_path_equals_fits)
@@ -138,17 +117,14 @@ def _all_checks(estimator: Any, failures: Failures | None, mark: Any) -> Iterato
 
 
 def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None = None) -> None:
-    """Run scikit-learn's estimator checks and those of this package.
-
-    Raises an AssertionError if the estimator fails a check; an error inside a check is raised as it is.
+    """Run scikit-learn's estimator checks and those of this package; a failed one raises an AssertionError.
 
     Parameters
     ----------
     estimator : estimator
         A classifier, regressor or transformer that reads proximity matrices.
     expected_failed_checks : callable, optional
-        Takes the estimator and returns a dict with the reason, by name, for every check that is not run.
-        :func:`expected_failures` is added to it.
+        Takes the estimator and returns the names of checks not to run, with reasons, beside :func:`expected_failures`.
 
     Examples
     --------
@@ -156,21 +132,14 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
     >>> from similis.testing import check_estimator
     >>> check_estimator(MaxSim())
     """
-    from unittest import SkipTest
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for instance, check in _all_checks(estimator, expected_failed_checks, "skip"):
-            try:
+            with suppress(SkipTest):
                 check(clone(instance) if hasattr(instance, "get_params") else instance)
-            except SkipTest:
-                continue
 
 
 def parametrize_with_checks(estimators: Iterable[Any], *, expected_failed_checks: Failures | None = None) -> Any:
-    """Parametrize a pytest function with the checks of each estimator.
-
-    The function has the arguments `estimator` and `check`.
+    """Parametrize a pytest function of `estimator` and `check` with the checks of each estimator.
 
     Parameters
     ----------
@@ -201,9 +170,6 @@ def _test_id(argument: Any) -> str | None:
     return getattr(argument, "__name__", None)
 
 
-# Checks of classifiers.
-
-
 def check_predictions_agree(estimator: Any) -> None:
     """``predict`` is the arg max of probabilities and of decision values; probabilities sum to one."""
     for n_classes in (2, 3):
@@ -228,9 +194,8 @@ def check_rows_independent(estimator: Any) -> None:
     S, y, Q = make_proximities(estimator)
     model = clone(estimator).fit(S, y)
     whole = model.predict(Q)
-    single = np.concatenate([model.predict(row[None, :]) for row in Q])
-    _assert_equal_predictions(estimator, whole, single)
-    _assert_equal_predictions(estimator, whole, model.predict(np.asfortranarray(Q)))
+    for other in (np.concatenate([model.predict(row[None, :]) for row in Q]), model.predict(np.asfortranarray(Q))):
+        _assert_equal_predictions(estimator, whole, other)
 
 
 def check_object_order(estimator: Any) -> None:
@@ -351,9 +316,6 @@ def _assert_same_predictions(a: Any, Qa: Array, b: Any, Qb: Array) -> None:
             np.testing.assert_allclose(getattr(a, response)(Qa), getattr(b, response)(Qb), rtol=1e-7, atol=1e-9)
 
 
-# Checks of transformers.
-
-
 def check_transform_rows_independent(estimator: Any) -> None:
     """The output for a row does not depend on the other rows of the block; the input is not changed."""
     S, y, Q = make_proximities(estimator)
@@ -371,14 +333,8 @@ def check_transform_float32(estimator: Any) -> None:
     assert clone(estimator).fit_transform(S, y).dtype == np.float32
 
 
-# Checks of measures.
-
-
 def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
-    """Check a measure on a collection of objects.
-
-    Raises an AssertionError if blocks, pairs and single calls disagree, values are not finite, a dissimilarity is
-    negative, or a symmetric measure gives an asymmetric matrix.
+    """Check that blocks, pairs and single calls of a measure agree, and that its values are finite and of their kind.
 
     Parameters
     ----------
@@ -402,8 +358,7 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
     n = count_objects(objects)
     assert S.shape == (n, n), f"matrix has shape {S.shape} for {n} objects."
     assert np.isfinite(S).all(), "matrix has entries that are not finite."
-    if fitted.kind == "dissimilarity":
-        assert (S >= 0).all(), "a dissimilarity is negative."
+    assert fitted.kind == "similarity" or (S >= 0).all(), "a dissimilarity is negative."
     if fitted.symmetric:
         np.testing.assert_allclose(S, S.T, rtol=1e-9, atol=1e-12)
     some = np.arange(min(3, n))

@@ -9,22 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from similis._drawing.figure import (
-    Axis,
-    Bars,
-    Cells,
-    Figure,
-    Groups,
-    HeatMap,
-    Labels,
-    Lines,
-    Mark,
-    Points,
-    Rule,
-    Segments,
-    Texts,
-    place_labels,
-)
+from similis._drawing import figure as fig
 from similis._drawing.svg import heat_palette, plot_style
 
 _MARKERS = "os^DvP"
@@ -39,16 +24,16 @@ def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
     columns = min(n, 3)
     rows = -(-n // columns)
     whole = size[0] * columns, size[1] * rows
-    _, axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")
-    for ax in axes.ravel()[n:]:
+    axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")[1].ravel()
+    for ax in axes[n:]:
         ax.remove()
-    return list(axes.ravel()[:n])
+    return list(axes[:n])
 
 
-def draw(ax: Any, figures: Sequence[Figure], options: dict[str, Any]) -> None:
+def draw(ax: Any, figures: Sequence[fig.Figure], options: dict[str, Any]) -> None:
     """Draw figures into the same axes; `options` go to their main marks."""
     figure = figures[0]
-    table = any(isinstance(mark, (Cells, HeatMap)) for mark in figure.marks)
+    table = any(isinstance(mark, (fig.Cells, fig.HeatMap)) for mark in figure.marks)
     if not figure.frame:
         ax.set_xticks([])
         ax.set_yticks([])
@@ -66,10 +51,9 @@ def draw(ax: Any, figures: Sequence[Figure], options: dict[str, Any]) -> None:
 
         handles = []
         for key in keys:
-            style: dict[str, Any] = {"linestyle": _DASHES[key.dash]}
-            if key.shape is not None:
-                style = {"marker": _MARKERS[key.shape % len(_MARKERS)], "linestyle": ""}
-            handles.append(Line2D([], [], color=_colors()[key.color], label=key.text, **style))
+            marker = None if key.shape is None else _MARKERS[key.shape % len(_MARKERS)]
+            line: Any = "" if marker else _DASHES[key.dash]
+            handles.append(Line2D([], [], color=_colors()[key.color], label=key.text, marker=marker, linestyle=line))
         ax.legend(handles=handles, frameon=False, title=figure.legend_title or None)
 
 
@@ -79,49 +63,49 @@ def _colors() -> dict[str, str]:
     return dict(re.findall(r"--(\w+): (#\w{6})", plot_style().partition("@media")[0]))
 
 
-def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
+def _draw(ax: Any, figure: fig.Figure, mark: fig.Mark, options: dict[str, Any]) -> None:
     colors = _colors()
     color = colors[mark.color_of(0)] if mark.color else None
     match mark:
-        case Points():
+        case fig.Points():
             _draw_points(ax, mark, options)
-        case Lines():
+        case fig.Lines():
             style = {"color": color, "linestyle": _DASHES[mark.dash], "linewidth": mark.width, **options}
             ax.plot(mark.x, mark.y, **style)
-        case Segments():
+        case fig.Segments():
             each = [colors[mark.color_of(k)] for k in range(len(mark.x0))]
             for x0, y0, x1, y1, own in zip(mark.x0, mark.y0, mark.x1, mark.y1, each):
                 ax.plot([x0, x1], [y0, y1], **{"color": own, "linewidth": mark.width, "clip_on": False, **options})
-        case Bars():
+        case fig.Bars():
             x0, x1, y0, y1 = (np.asarray(side, dtype=float) for side in (mark.x0, mark.x1, mark.y0, mark.y1))
             each = [colors[mark.color_of(k)] for k in range(len(x0))]
             style = {"color": each, "alpha": mark.opacity, **options}
             ax.bar(x0, y1 - y0, width=x1 - x0, bottom=y0, align="edge", **style)
-        case Rule():
+        case fig.Rule():
             rule = ax.axvline if mark.axis == "x" else ax.axhline
             rule(mark.at, color=color, linewidth=0.8, linestyle=_DASHES[mark.dash])
-        case Texts():
+        case fig.Texts():
             for x, y, text in zip(mark.x, mark.y, mark.texts):
                 _write(ax, text, (x, y), (mark.dx, 0), mark.anchor, color)
-        case Labels():
-            for k, (right, down) in enumerate(place_labels(figure, mark)):
+        case fig.Labels():
+            for k, (right, down) in enumerate(fig.place_labels(figure, mark)):
                 weight = "bold" if mark.strong[k] else "normal"
                 anchor = "start" if right > 0 else "end"
                 _write(ax, mark.texts[k], (mark.x[k], mark.y[k]), (right, -down), anchor, colors["ink"], weight=weight)
-        case Cells() if mark.values.size:
+        case fig.Cells() if mark.values.size:
             _draw_cells(ax, mark, options)
-        case HeatMap():
+        case fig.HeatMap():
             from matplotlib.colors import ListedColormap
 
             colormap = ListedColormap(heat_palette(mark.dark)[1:] / 255)
             style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "interpolation": "nearest", **options}
             image = ax.imshow(mark.values, **style)
             ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85, extend="both")
-        case Groups():
+        case fig.Groups():
             edges = np.flatnonzero(np.diff(mark.codes)) + 1
             for edge in edges:
-                ax.axhline(edge - 0.5, color=colors["c1"], linewidth=0.8)
-                ax.axvline(edge - 0.5, color=colors["c1"], linewidth=0.8)
+                for line in (ax.axhline, ax.axvline):
+                    line(edge - 0.5, color=colors["c1"], linewidth=0.8)
             if len(edges) + 1 == len(mark.names) <= 30:
                 bounds = np.concatenate([[0], edges, [len(mark.codes)]])
                 middle = (bounds[1:] + bounds[:-1] - 1) / 2
@@ -131,7 +115,7 @@ def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
                 ax.tick_params(length=0)
 
 
-def _draw_points(ax: Any, mark: Points, options: dict[str, Any]) -> None:
+def _draw_points(ax: Any, mark: fig.Points, options: dict[str, Any]) -> None:
     """One call of ``Axes.scatter`` per shape, so that classes stay separate collections."""
     colors = np.array([_colors()[mark.color_of(k)] for k in range(len(mark.x))])
     shapes = np.broadcast_to(mark.shape, len(mark.x))
@@ -139,17 +123,17 @@ def _draw_points(ax: Any, mark: Points, options: dict[str, Any]) -> None:
     for shape in np.unique(shapes):
         mine = shapes == shape
         style: dict[str, Any] = {"marker": _MARKERS[shape % len(_MARKERS)], "s": area[mine], "alpha": mark.opacity}
-        style["clip_on"] = False  # points at the ends of an axis stay whole
         if mark.hollow:
             style |= {"facecolors": "none", "edgecolors": colors[mine]}
         else:
             style |= {"c": colors[mine], "linewidths": 0.5, "edgecolors": "white", "zorder": 3}
         if "color" in options:
             del style["c"]
-        ax.scatter(np.asarray(mark.x)[mine], np.asarray(mark.y)[mine], **{**style, **options})
+        style |= {"clip_on": False, **options}  # points at the ends of an axis stay whole
+        ax.scatter(np.asarray(mark.x)[mine], np.asarray(mark.y)[mine], **style)
 
 
-def _draw_cells(ax: Any, mark: Cells, options: dict[str, Any]) -> None:
+def _draw_cells(ax: Any, mark: fig.Cells, options: dict[str, Any]) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     colormap = LinearSegmentedColormap.from_list("similis", ["#ffffff", _colors()[mark.color_of(0)]])
@@ -163,8 +147,8 @@ def _draw_cells(ax: Any, mark: Cells, options: dict[str, Any]) -> None:
         ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85)
 
 
-def _set_axis(ax: Any, which: str, figure: Figure) -> None:
-    axis: Axis = getattr(figure, which)
+def _set_axis(ax: Any, which: str, figure: fig.Figure) -> None:
+    axis: fig.Axis = getattr(figure, which)
     own = getattr(ax, f"{which}axis")
     if axis.scale != "linear":
         getattr(ax, f"set_{which}scale")(axis.scale, **({"linthresh": axis.linear} if axis.scale == "symlog" else {}))

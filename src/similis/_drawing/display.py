@@ -15,10 +15,7 @@ from similis._utils.environment import require_package
 
 
 class Display:
-    """A picture that a notebook shows as SVG and :meth:`plot` draws with matplotlib.
-
-    A subclass implements :meth:`describe`; nothing else depends on the renderer.
-    """
+    """A picture that a notebook shows as SVG and :meth:`plot` draws with matplotlib."""
 
     figure_: Any
     ax_: Any
@@ -29,15 +26,12 @@ class Display:
         raise NotImplementedError
 
     def svg(self, *args: Any, **options: Any) -> Markup:
-        """Draw the picture as HTML with inline SVG, as it appears in a report.
-
-        The arguments are those of :meth:`describe`.
-        """
+        """Draw the picture as HTML with inline SVG, as in a report; the arguments are those of :meth:`describe`."""
         described = self.describe(*args, **options)
         return render_svg([described] if isinstance(described, Figure) else described)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the picture with matplotlib into `ax`, or into a new figure: the attributes ``figure_`` and ``ax_``.
+        """Draw the picture with matplotlib into `ax` or a new figure, the attributes ``figure_`` and ``ax_``.
 
         The options are passed to the function of matplotlib that draws the data, for example ``Axes.scatter``.
         """

@@ -1,8 +1,6 @@
 """Descriptions of pictures: axes and marks in data coordinates.
 
-A display describes its picture once, as a :class:`Figure`. `similis._drawing.svg` renders it for pages and notebooks,
-`similis._drawing.axes` for matplotlib. Colors are the names of ``plot.css``: ``ink``, ``muted``, ``accent``, ``bad``,
-``good`` and ``c0`` to ``c7`` for classes.
+Colors are names of ``plot.css``: ``ink``, ``muted``, ``accent``, ``bad``, ``good`` and ``c0`` to ``c7`` for classes.
 """
 
 from __future__ import annotations
@@ -260,10 +258,7 @@ def label_width(names: Sequence[str], least: int = 34) -> int:
 
 
 def place_labels(figure: Figure, mark: Labels) -> list[tuple[int, int]]:
-    """Offsets in pixels, right and down, by which names cover no other name and the fewest points.
-
-    A negative offset to the right means that the name ends there. Sizes are those of the narrowest screen.
-    """
+    """Offsets in pixels, right (the name ends there if negative) and down, by which names cover the fewest points."""
 
     def to_places(xs: Numbers, ys: Numbers) -> list[tuple[float, float]]:
         return [(100 * figure.x.place(x), 100 * (1 - figure.y.place(y))) for x, y in zip(xs, ys)]

@@ -45,12 +45,7 @@ def read_template(package: str, name: str) -> Markup:
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader(package),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, **blocks)
     environment.filters["visible"] = escape_controls
     return environment

@@ -1,7 +1,4 @@
-"""Renderer of figures to HTML with inline SVG; colors are classes of ``plot.css``.
-
-Positions are percentages and texts have sizes in pixels, so that a picture fits any width without shrinking its labels.
-"""
+"""Renderer of figures to HTML with inline SVG; positions are percentages, so that labels keep their size."""
 
 from __future__ import annotations
 
@@ -15,25 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._drawing.figure import (
-    Axis,
-    Bars,
-    Cells,
-    Figure,
-    Groups,
-    HeatMap,
-    Labels,
-    Lines,
-    Mark,
-    Points,
-    Rule,
-    Segments,
-    Texts,
-    class_color,
-    format_number,
-    label_width,
-    place_labels,
-)
+from similis._drawing import figure as fig
 from similis._drawing.html import Markup, read_template, render, tag
 
 # Symbols of about the same area around the origin, told apart without color.
@@ -49,7 +28,7 @@ _ANCHORS = ("#fdfcf7", "#cfe6df", "#86c3c6", "#3f93b5", "#25619c", "#1b3a70", "#
 _LEGEND = 24  # entries of a legend
 
 
-def render_svg(figures: Sequence[Figure]) -> Markup:
+def render_svg(figures: Sequence[fig.Figure]) -> Markup:
     """Render figures, several as panels side by side."""
     panels = len(figures) > 1 or any(figure.title for figure in figures)
     shown = Markup().join(_render(figure, panel=panels) for figure in figures)
@@ -66,20 +45,20 @@ def frame_for_notebook(*parts: Markup, style: str = "") -> str:
     return str(render("similis._drawing", "notebook.html", style=plot_style() + style, parts=parts))
 
 
-def _padding(figure: Figure) -> tuple[int, int, int, int]:
+def _padding(figure: fig.Figure) -> tuple[int, int, int, int]:
     """Pixels above, right of, below and left of a picture, enough for its tick labels and titles."""
     if not figure.frame:
         side = figure.margin
         return 16, 6 if side is None else side, 6, 16 if side is None else side
-    left = label_width([text for _, text in figure.y.labels()])
+    left = fig.label_width([text for _, text in figure.y.labels()])
     if figure.x.names:
         longest = max([1, *(len(text) for _, text in figure.x.labels())])
         return min(190, round(6.7 * longest) + 16), 6, 6, left
     return 24 if figure.y.title else 8, 18, 42 if figure.x.title else 24, left
 
 
-def _render(figure: Figure, *, panel: bool) -> Markup:
-    heat = next((mark for mark in figure.marks if isinstance(mark, HeatMap)), None)
+def _render(figure: fig.Figure, *, panel: bool) -> Markup:
+    heat = next((mark for mark in figure.marks if isinstance(mark, fig.HeatMap)), None)
     top, right, bottom, left = _padding(figure)
     style = f"padding:{top}px {right}px {bottom}px {left}px"
     if figure.width:
@@ -93,7 +72,7 @@ def _render(figure: Figure, *, panel: bool) -> Markup:
         "plot.html",
         figure=figure,
         panel=panel,
-        grid=any(isinstance(mark, Cells) for mark in figure.marks),
+        grid=any(isinstance(mark, fig.Cells) for mark in figure.marks),
         style=style,
         parts=Markup().join(parts),
         legend=figure.legend[:_LEGEND] if len(figure.legend) > 1 else (),
@@ -101,11 +80,11 @@ def _render(figure: Figure, *, panel: bool) -> Markup:
         shapes=SHAPES,
         heat=heat,
         ramp="" if heat is None else png(np.arange(1, 256, dtype=np.uint8)[None, :], heat_palette(heat.dark)),
-        number=format_number,
+        number=fig.format_number,
     )
 
 
-def _axes(figure: Figure, left: int) -> Iterator[Markup]:
+def _axes(figure: fig.Figure, left: int) -> Iterator[Markup]:
     for value, text, css, method in _ticks(figure.x):
         at = _percent(figure.x.place(value))
         if figure.x.grid:
@@ -126,13 +105,13 @@ def _axes(figure: Figure, left: int) -> Iterator[Markup]:
         yield tag("text", figure.y.title, x=2 - left, y=0, dy="-.9em", class_="title")
 
 
-def _ticks(axis: Axis) -> Iterator[tuple[float, str, str, str]]:
+def _ticks(axis: fig.Axis) -> Iterator[tuple[float, str, str, str]]:
     for k, (value, text) in enumerate(axis.labels()):
         strong = k < len(axis.strong) and axis.strong[k]
         yield value, text, "tick strong" if strong else "tick", text if axis.linked else ""
 
 
-def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
+def _draw(mark: fig.Mark, figure: fig.Figure) -> Iterator[Markup]:
     """Elements of a mark. Those with a tip have the class ``m``, which the script of a page looks for."""
 
     def at(x: float, y: float) -> tuple[str, str]:
@@ -144,7 +123,7 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
         return {"class_": css, "fill_opacity": faint, "data_t": tip}
 
     match mark:
-        case Points():
+        case fig.Points():
             for k, (x, y) in enumerate(zip(mark.x, mark.y)):
                 shape = mark.shape if isinstance(mark.shape, int) else mark.shape[k]
                 size = mark.size if isinstance(mark.size, (int, float)) else mark.size[k]
@@ -158,74 +137,71 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
                     scale = None if size == 4 else f"scale({size / 4:.2g})"
                     symbol = tag("path", d=SHAPES[shape % len(SHAPES)], transform=scale)
                     yield tag("svg", symbol, x=cx, y=cy, overflow="visible", **given)
-        case Lines():
-            path = " ".join(
-                f"{100 * figure.x.place(x):.2f} {100 - 100 * figure.y.place(y):.2f}" for x, y in zip(mark.x, mark.y)
-            )
+        case fig.Lines():
+            places = ((100 * figure.x.place(x), 100 - 100 * figure.y.place(y)) for x, y in zip(mark.x, mark.y))
+            path = " ".join(f"{x:.2f} {y:.2f}" for x, y in places)
             css = " ".join(filter(None, ("line", mark.color_of(0), mark.dash, mark.name)))
             width = None if mark.width == 1.5 else f"stroke-width:{mark.width:g}"
             line = tag("path", d=f"M{path}", class_=css, style=width, vector_effect="non-scaling-stroke")
             yield tag("svg", line, viewBox="0 0 100 100", preserveAspectRatio="none", overflow="visible")
-        case Segments():
+        case fig.Segments():
             for k, (x0, y0, x1, y1) in enumerate(zip(mark.x0, mark.y0, mark.x1, mark.y1)):
                 (a, b), (c, d) = at(x0, y0), at(x1, y1)
                 yield tag("line", x1=a, y1=b, x2=c, y2=d, stroke_width=float(mark.width), **look(k))
-        case Bars():
+        case fig.Bars():
             for k, (x0, x1, y0, y1) in enumerate(zip(mark.x0, mark.x1, mark.y0, mark.y1)):
                 left, right = sorted((figure.x.place(x0), figure.x.place(x1)))
                 top, bottom = sorted((1 - figure.y.place(y0), 1 - figure.y.place(y1)))
                 box = {"width": _percent(max(right - left, 0.003)), "height": _percent(max(bottom - top, 0.003))}
                 yield tag("rect", x=_percent(left), y=_percent(top), **box, **look(k))
-        case Rule():
+        case fig.Rule():
             place = _percent(figure.x.place(mark.at) if mark.axis == "x" else 1 - figure.y.place(mark.at))
             ends = {"x1": place, "x2": place, "y1": 0, "y2": "100%"}
             if mark.axis == "y":
                 ends = {"x1": 0, "x2": "100%", "y1": place, "y2": place}
             yield tag("line", **ends, class_=f"rule {mark.color_of(0)} {mark.dash}".strip())
-        case Texts():
+        case fig.Texts():
             for k, (x, y, text) in enumerate(zip(mark.x, mark.y, mark.texts)):
                 px, py = at(x, y)
                 given = look(k)
                 given["class_"] += {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
                 yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=".35em", **given)
-        case Labels():
-            for k, (right, down) in enumerate(place_labels(figure, mark)):
+        case fig.Labels():
+            for k, (right, down) in enumerate(fig.place_labels(figure, mark)):
                 px, py = at(mark.x[k], mark.y[k])
                 css = f"halo{' end' if right < 0 else ''}{' strong' if mark.strong[k] else ''}"
                 shift = f"translate({right},{down})"
                 yield tag("text", mark.texts[k], x=px, y=py, dy=".35em", transform=shift, class_=css)
-        case Cells():
+        case fig.Cells():
             yield from _cells(mark)
-        case HeatMap():
+        case fig.HeatMap():
             levels = color_levels(mark.values, mark.low, mark.high)
             address = png(levels, heat_palette(mark.dark))
             yield tag("image", href=address, width="100%", height="100%", preserveAspectRatio="none", class_="heat")
-        case Groups():
+        case fig.Groups():
             n = len(mark.codes)
             for start, end in pairwise([0, *(np.flatnonzero(np.diff(mark.codes)) + 1).tolist(), n]):
-                color = class_color(int(mark.codes[start]))
+                color = fig.class_color(int(mark.codes[start]))
                 begin, extent = f"{100 * start / n:.3f}%", f"{100 * (end - start) / n:.3f}%"
                 yield tag("rect", x=-12, y=begin, width=7, height=extent, class_=color)
                 yield tag("rect", x=begin, y=-12, width=extent, height=7, class_=color)
 
 
-def _cells(mark: Cells) -> Iterator[Markup]:
+def _cells(mark: fig.Cells) -> Iterator[Markup]:
     R, C = mark.values.shape
     pale, dark = mark.shades
-    for i in range(R):
-        for j in range(C):
-            value = float(mark.values[i, j])
-            share = (value - mark.low) / (mark.high - mark.low) if mark.high > mark.low else 0.0
-            opacity = 0.0 if value != value else pale + (dark - pale) * share
-            color = mark.color_of(0) if mark.colors is None else mark.colors[i][j]
-            tip = mark.tips[i * C + j]
-            if tip:
-                place = {"x": _percent(j / C), "y": _percent(i / R)}
-                size = {"width": _percent(0.96 / C), "height": _percent(0.94 / R)}
-                yield tag("rect", **place, **size, rx=2, fill_opacity=opacity, class_=f"m {color}", data_t=tip)
-            if mark.texts is not None and mark.texts[i][j]:
-                place = {"x": _percent((j + 0.48) / C), "y": _percent((i + 0.47) / R)}
-                yield tag("text", mark.texts[i][j], **place, dy=".35em", class_="mid", pointer_events="none")
+    for i, j in np.ndindex(R, C):
+        value = float(mark.values[i, j])
+        share = (value - mark.low) / (mark.high - mark.low) if mark.high > mark.low else 0.0
+        opacity = 0.0 if value != value else pale + (dark - pale) * share
+        color = mark.color_of(0) if mark.colors is None else mark.colors[i][j]
+        if tip := mark.tips[i * C + j]:
+            box = {"x": j / C, "y": i / R, "width": 0.96 / C, "height": 0.94 / R}
+            given = {name: _percent(share) for name, share in box.items()}
+            yield tag("rect", **given, rx=2, fill_opacity=opacity, class_=f"m {color}", data_t=tip)
+        if mark.texts is not None and mark.texts[i][j]:
+            place = {"x": _percent((j + 0.48) / C), "y": _percent((i + 0.47) / R)}
+            yield tag("text", mark.texts[i][j], **place, dy=".35em", class_="mid", pointer_events="none")
 
 
 def _percent(share: float) -> str:
@@ -255,12 +231,7 @@ def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
 
     height, width = levels.shape
     rows = np.hstack([np.zeros((height, 1), dtype=np.uint8), levels])  # each row begins with "no filter"
-    data = (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
-        + chunk(b"PLTE", palette.astype(np.uint8).tobytes())
-        + chunk(b"tRNS", b"\0")
-        + chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
-        + chunk(b"IEND", b"")
-    )
-    return "data:image/png;base64," + b64encode(data).decode()
+    header, colors = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0), palette.astype(np.uint8).tobytes()
+    data = chunk(b"IHDR", header) + chunk(b"PLTE", colors) + chunk(b"tRNS", b"\0")
+    data += chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + b64encode(b"\x89PNG\r\n\x1a\n" + data).decode()

@@ -1,22 +1,17 @@
-"""Memory cache of expensive arrays: eigen-decompositions, and blocks measured inside a study.
-
-One cache per process, bounded by the environment variable ``SIMILIS_CACHE_MB`` (default 512; 0 turns it off). A study
-removes its own entries when it ends; its worker processes do so when they start on the next study.
-"""
+"""Memory cache of expensive arrays: eigen-decompositions, and blocks measured inside a study; one per process."""
 
 from __future__ import annotations
 
 import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
 from similis.exceptions import ProximityError
 
-_VARIABLE = "SIMILIS_CACHE_MB"
-_DEFAULT = 512.0
+_VARIABLE = "SIMILIS_CACHE_MB"  # limit; 0 turns the cache off
 
 
 class Cache:
@@ -73,7 +68,7 @@ class Cache:
             yield
         finally:
             with self._lock:
-                for key in [key for key in self._items if key not in before]:
+                for key in self._items.keys() - before:
                     self._drop(key)
 
     def _drop(self, key: Hashable) -> None:
@@ -83,15 +78,13 @@ class Cache:
 def cache_limit() -> float:
     """Return the limit of the cache in bytes."""
     text = os.environ.get(_VARIABLE, "")
-    try:
-        limit = float(text) if text.strip() else _DEFAULT
-        if not limit >= 0:
-            raise ValueError
-    except ValueError:
-        raise ProximityError(
-            f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more. Got {text[:40]!r}."
-        ) from None
-    return limit * 2**20
+    with suppress(ValueError):
+        limit = float(text) if text.strip() else 512.0
+        if limit >= 0:
+            return limit * 2**20
+    raise ProximityError(
+        f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more. Got {text[:40]!r}."
+    )
 
 
 CACHE = Cache()

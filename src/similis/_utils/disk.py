@@ -9,8 +9,9 @@ import tempfile
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.files import name_file
 from similis._utils.threads import row_blocks
 
@@ -30,11 +31,8 @@ def on_disk(A: Any) -> bool:
     return isinstance(A, mmap.mmap)
 
 
-def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> NDArray[Any]:
-    """Allocate an array: in memory if it is small (very small, for a `part` among many), else in a scratch file.
-
-    The scratch file has no name in the folder for temporary files (TMPDIR): its space is freed with the array.
-    """
+def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> Array:
+    """Allocate an array: in memory if it is small (very small, for a `part` among many), else in an unnamed file."""
     n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
     if n_bytes <= (min(_PART, _IN_MEMORY) if part else _IN_MEMORY):
         return np.empty(shape, dtype)
@@ -48,11 +46,8 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) ->
         return np.memmap(file, dtype, mode="r+", shape=shape)
 
 
-def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Read a chunked array, or some of its rows: into memory if they are few, else into a scratch file.
-
-    `out`, from an earlier call for as many rows or more, is overwritten if a scratch file is needed.
-    """
+def load_stored(X: Any, rows: slice | None = None, out: Array | None = None) -> Array:
+    """Read a chunked array, or some of its rows: into memory if they are few, else into `out` or a scratch file."""
     first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
     shape = (stop - first, *X.shape[1:])
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
@@ -66,7 +61,7 @@ def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = No
     return out
 
 
-def as_contiguous_map(A: NDArray[Any]) -> NDArray[Any]:
+def as_contiguous_map(A: Array) -> Array:
     """Return a memory map with contiguous rows of float32 or float64: itself, or a copy, on disk if it is large."""
     if A.flags.c_contiguous and A.dtype in (np.float32, np.float64):
         return A
@@ -76,7 +71,7 @@ def as_contiguous_map(A: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def take_block(A: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+def take_block(A: Array, rows: Indices, columns: Indices) -> Array:
     """Copy the block of some rows and columns; on disk if it is large and A is on disk."""
     if not on_disk(A):
         return A[np.ix_(rows, columns)]

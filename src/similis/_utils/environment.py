@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +15,6 @@ from similis.exceptions import MissingExtraError
 
 # The documentation has no public address yet; an empty template shows no link. With an address it becomes
 # "https://<address>/api/generated/{estimator_module}.{estimator_name}.html", as docs/_ext/similis_site.py names pages.
-# Without it, scikit-learn links classes of similis to pages of its own site, which do not exist.
 DOC_LINK_TEMPLATE = ""
 
 
@@ -22,33 +22,28 @@ def versions(*packages: str) -> dict[str, str]:
     """Versions of Python, similis, its numerical libraries, and further installed `packages`."""
     found = {"python": platform.python_version(), "similis": similis.__version__}
     for name in ("numpy", "scipy", "scikit-learn", "numba", *packages):
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
 
 
 def machine() -> dict[str, Any]:
     """Type of the machine: processor, number of cores, system."""
-    try:
+    cpu = platform.processor() or "unknown"
+    with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
-    except OSError:
-        cpu = platform.processor() or "unknown"
     return {"cpu": cpu, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
 
 
 def peak_memory() -> int:
     """Largest memory in bytes that this process, or one of its running child processes, has held; 0 if not known."""
     peaks = [0]
-    try:
+    with suppress(OSError):  # another system, or a child that has ended
         children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
         for process in ["self", *(pid for found in children for pid in found)]:
             lines = Path(f"/proc/{process}/status").read_text().splitlines()
             peaks += [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
-    except OSError:  # another system, or a child that has ended
-        pass
     return max(peaks)
 
 
@@ -57,10 +52,9 @@ def require_package(module: str, *, extra: str, who: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        library = {"ot": "POT"}.get(module.partition(".")[0], module.partition(".")[0])
-        raise MissingExtraError(
-            f"{who} needs the library {library}. Install it with: pip install 'similis[{extra}]'"
-        ) from None
+        library = "POT" if module == "ot" else module.partition(".")[0]
+        text = f"{who} needs the library {library}. Install it with: pip install 'similis[{extra}]'"
+        raise MissingExtraError(text) from None
 
 
 def version_hint(written: str) -> str:
@@ -73,7 +67,5 @@ def version_hint(written: str) -> str:
         return ""
     if len(needed) < 2 or needed <= here:
         return ""
-    return (
-        f" The model was saved with scikit-learn {written[:20]}, and {installed} is installed: install scikit-learn "
-        f"{needed[0]}.{needed[1]} or later, or fit the model again."
-    )
+    later = f"install scikit-learn {needed[0]}.{needed[1]} or later, or fit the model again"
+    return f" The model was saved with scikit-learn {written[:20]}, and {installed} is installed: {later}."

@@ -22,8 +22,7 @@ from similis.exceptions import ProximityError
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that takes the name `path`, or that of the file it links to, once it is complete and on disk.
 
-    An interrupted body leaves an older file unchanged and removes the draft; that of a killed process is removed by the
-    next writer. A FIFO, a device or the standard output is not replaced: the collected bytes are copied to it.
+    A FIFO, a device or the standard output is not replaced: the collected bytes are copied to it.
     """
     if is_stream(path):
         with tempfile.TemporaryFile() as file:
@@ -39,7 +38,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is write-protected", os.fspath(path))
-    remove_drafts(target)
     while True:
         temporary = _draft_path(target)
         file = open(temporary, "x+b")
@@ -63,13 +61,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Tell whether `path` is written to directly: a FIFO, a device, or standard output, to a file too."""
-    try:
+    with suppress(FileNotFoundError):
         found = os.stat(path)
-    except FileNotFoundError:
-        return False
-    if stat.S_ISDIR(found.st_mode):
-        return False
-    return not stat.S_ISREG(found.st_mode) or _descriptor_of(found) is not None
+        is_regular = stat.S_ISREG(found.st_mode) and _descriptor_of(found) is None
+        return not is_regular and not stat.S_ISDIR(found.st_mode)
+    return False
 
 
 def _descriptor_of(found: os.stat_result) -> int | None:
@@ -83,22 +79,18 @@ def _descriptor_of(found: os.stat_result) -> int | None:
 
 def copy_owner(source: Path, target: Path) -> None:
     """Give `target` the mode of `source` and, where the system allows it, its owner, if there is a `source`."""
-    try:
+    with suppress(FileNotFoundError):
         found = os.stat(source)
-    except FileNotFoundError:
-        return
-    if hasattr(os, "chown"):
-        for owner in ((found.st_uid, -1), (-1, found.st_gid)):
+        for owner in ((found.st_uid, -1), (-1, found.st_gid)) if hasattr(os, "chown") else ():
             with suppress(OSError):
                 os.chown(target, *owner)
-    with suppress(OSError):
-        os.chmod(target, stat.S_IMODE(found.st_mode))
+        with suppress(OSError):
+            os.chmod(target, stat.S_IMODE(found.st_mode))
 
 
 @contextmanager
 def draft_folder(target: Path) -> Iterator[Path]:
     """Create an empty folder beside `target` under a temporary name; it is removed if the body raises."""
-    remove_drafts(target)
     temporary = _draft_path(target)
     temporary.mkdir()
     with _locked(temporary):
@@ -111,17 +103,14 @@ def draft_folder(target: Path) -> Iterator[Path]:
 
 
 def _draft_path(target: Path) -> Path:
-    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-
-
-def remove_drafts(target: Path) -> None:
-    """Remove the drafts of `target` that killed processes left: those that no process has locked."""
+    """Name for a new draft of `target`; removes the drafts that killed processes left: those that none has locked."""
     is_draft = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
     with suppress(OSError):
         for left in [Path(entry.path) for entry in os.scandir(target.parent) if is_draft.fullmatch(entry.name)]:
             with suppress(OSError), _locked(left) as is_locked:
                 if is_locked:
                     shutil.rmtree(left) if left.is_dir() else left.unlink()
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
 
 
 @contextmanager

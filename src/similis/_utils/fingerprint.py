@@ -12,7 +12,8 @@ import sys
 import types
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import joblib
 import numpy as np
@@ -23,39 +24,26 @@ from similis._utils.moved import name_in_files, params_in_files
 
 # Classes of these packages are identified by name: their code changes with the version only.
 _PACKAGES = {"builtins", "similis", "sklearn", "numpy", "scipy", "pandas", "polars", "joblib", *sys.stdlib_module_names}
-_PACKAGES -= {"__main__"}
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
-class Fingerprint(NamedTuple):
-    """Digest of a value; `is_described`: its text in files of version 1.0 describes it in full."""
-
-    digest: str  # 32 digits
-    has_code: bool  # functions or classes of the user entered by their bytecode
-    is_described: bool
-    unverified: tuple[str, ...]  # parts that entered by their type alone
-
-
-def fingerprint(value: Any) -> Fingerprint:
-    """Return the fingerprint of a value: an estimator, a measure, a parameter, a grid."""
-    found = _Examination()
-    found.add(value)
-    unverified = tuple(dict.fromkeys(found.unverified))
-    return Fingerprint(found.digest.hexdigest(), found.has_code, found.is_described, unverified)
-
-
-class _Examination:
+class Fingerprint:
     """Digest of all parts of a value, in a fixed order."""
 
-    def __init__(self, inside: dict[int, int] | None = None) -> None:
-        self.digest = blake2b(digest_size=16)
-        self.has_code = False
-        self.is_described = True
-        self.unverified: list[str] = []
+    def __init__(self, value: Any, inside: dict[int, int] | None = None) -> None:
+        self.has_code = False  # functions or classes of the user entered by their bytecode
+        self.is_described = True  # the text in files of version 1.0 describes the value in full
+        self.unverified: tuple[str, ...] = ()  # parts that entered by their type alone
+        self._hash = blake2b(digest_size=16)
         self._inside: dict[int, int] = {} if inside is None else inside  # objects being examined: id and depth
+        self._add(value)
 
-    def add(self, value: Any) -> None:
-        """Add a value and its parts."""
+    @property
+    def digest(self) -> str:
+        """The digest, 32 digits."""
+        return self._hash.hexdigest()
+
+    def _add(self, value: Any) -> None:
         if isinstance(value, _PLAIN):
             self._text(f"{type(value).__name__}:{value!r}")
             return
@@ -72,23 +60,19 @@ class _Examination:
             del self._inside[id(value)]
 
     def _add_object(self, value: Any) -> None:
+        self.is_described &= isinstance(value, (np.ndarray, list, tuple, Mapping, type, BaseEstimator))
         if isinstance(value, np.ndarray):
             self._array(value)
         elif isinstance(value, (list, tuple)):
             self._parts("list", value)
         elif isinstance(value, Mapping):
-            self._parts("dict", [part for item in value.items() for part in item])
+            self._parts("dict", chain.from_iterable(value.items()))
         elif isinstance(value, type):
             self._class(value)
         elif isinstance(value, BaseEstimator):
             self._class(type(value))
-            self._parts("params", [part for item in sorted(params_in_files(value).items()) for part in item])
-        else:
-            self.is_described = False
-            self._add_other(value)
-
-    def _add_other(self, value: Any) -> None:
-        if isinstance(value, (set, frozenset)):
+            self._parts("params", chain.from_iterable(sorted(params_in_files(value).items())))
+        elif isinstance(value, (set, frozenset)):
             self._text("set:" + ",".join(sorted(self._digest_alone(item) for item in value)))
         elif isinstance(value, types.FunctionType):
             self._function(value)
@@ -99,7 +83,7 @@ class _Examination:
         elif isinstance(value, (types.BuiltinFunctionType, np.ufunc, types.ModuleType)):
             self._text(f"{getattr(value, '__module__', '')}.{value.__name__}")
         elif callable(getattr(value, "py_func", None)):  # compiled by numba
-            self.add(value.py_func)
+            self._add(value.py_func)
         elif hasattr(value, "tocoo"):
             entries = value.tocoo()
             self._parts(f"sparse:{value.shape}", [*entries.coords, entries.data])
@@ -115,7 +99,7 @@ class _Examination:
         if dataclasses.is_dataclass(value):
             self._parts("fields", [getattr(value, field.name) for field in dataclasses.fields(value)])
         elif type(value).__module__.partition(".")[0] not in _PACKAGES and hasattr(value, "__dict__"):
-            self._parts("attributes", [part for item in sorted(vars(value).items()) for part in item])
+            self._parts("attributes", chain.from_iterable(sorted(vars(value).items())))
         else:
             try:
                 self._text(str(joblib.hash(value)))
@@ -128,7 +112,7 @@ class _Examination:
         self._parts("defaults", [function.__defaults__, function.__kwdefaults__])
         for cell in function.__closure__ or ():
             try:
-                self.add(cell.cell_contents)
+                self._add(cell.cell_contents)
             except ValueError:  # not assigned yet
                 self._text("empty")
         for name in sorted(_global_names(function.__code__)):
@@ -154,13 +138,13 @@ class _Examination:
                     self._parts(name, [member])
 
     def _code(self, code: types.CodeType, doc: str | None = None) -> None:
-        self.digest.update(code.co_code + code.co_exceptiontable)
+        self._hash.update(code.co_code + code.co_exceptiontable)
         self._parts("names", [code.co_names])
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self._code(constant)
             elif constant is None or constant != doc:
-                self.add(constant)
+                self._add(constant)
 
     def _array(self, A: np.ndarray[Any, Any]) -> None:
         if A.dtype.hasobject:
@@ -169,30 +153,34 @@ class _Examination:
             return
         self._text(f"array:{A.shape}:{A.dtype.str}")
         for rows in np.array_split(A, max(1, A.nbytes >> 26)) if A.ndim else [A]:  # an array on disk is read in parts
-            self.digest.update(np.ascontiguousarray(rows).tobytes())
+            self._hash.update(np.ascontiguousarray(rows).tobytes())
 
     def _parts(self, name: str, parts: Iterable[Any]) -> None:
         parts = list(parts)
         self._text(f"{name}:{len(parts)}(")
         for part in parts:
-            self.add(part)
+            self._add(part)
 
     def _digest_alone(self, value: Any) -> str:
-        alone = _Examination(self._inside)
-        alone.add(value)
+        alone = Fingerprint(value, self._inside)
         self.has_code |= alone.has_code
         self.unverified += alone.unverified
-        return alone.digest.hexdigest()
+        return alone.digest
 
     def _skip(self, value: Any, name: str) -> None:
         self._text(type(value).__qualname__)
-        self.unverified.append(name)
+        self.unverified = tuple(dict.fromkeys((*self.unverified, name)))
 
     def _text(self, text: str) -> None:
         data = text.encode("utf-8", "surrogatepass")
-        self.digest.update(b"%d:" % len(data) + data)
+        self._hash.update(b"%d:" % len(data) + data)
 
 
 def _global_names(code: types.CodeType) -> set[str]:
     inner = [_global_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return set(code.co_names).union(*inner)
+
+
+def fingerprint(value: Any) -> Fingerprint:
+    """Return the fingerprint of a value: an estimator, a measure, a parameter, a grid."""
+    return Fingerprint(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +12,25 @@ from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.exceptions import ProximityError
 
 Size = int | str | None
+Sizes = dict[str, int]
+
+
+def _size(size: Size, sizes: Sizes) -> int | None:
+    return sizes[size] if isinstance(size, str) else size
+
+
+def _fits(found: tuple[int, ...], expected: tuple[Size, ...], sizes: Sizes) -> bool:
+    """Compare a shape with sizes; a name that has no size yet takes the size found."""
+    if len(found) != len(expected):
+        return False
+    return all(
+        (sizes.setdefault(want, got) if isinstance(want, str) else got if want is None else want) == got
+        for got, want in zip(found, expected)
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -27,30 +45,30 @@ class _Array:
     infinite: bool = False
     optional: bool = False
 
-    def verify(self, value: Any, sizes: dict[str, int], what: str) -> None:
+    def verify(self, value: Any, sizes: Sizes, what: str) -> None:
+        shape, low = self.shape, self.low
         if isinstance(value, FittedArrays) and not self.integers and hasattr(value, "shape"):  # a sparse matrix
             value.verify_fitted()
-            if self.shape is None or _fits(value.shape, self.shape, sizes):
+            if shape is None or _fits(value.shape, shape, sizes):
                 return
         if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
             raise ProximityError(f"{what} must be an array. Got {type(value).__name__}.")
         kinds, numbers = ("iu", "integers") if self.integers else ("fiu", "real numbers")
         if value.dtype.kind not in kinds or not value.dtype.isnative or value.dtype.itemsize > 8:
             raise ProximityError(f"{what} must hold {numbers}. Got dtype {str(value.dtype)[:30]}.")
-        if self.shape is not None and not _fits(value.shape, self.shape, sizes):
-            expected = tuple(sizes.get(size, size) if isinstance(size, str) else size for size in self.shape)
+        if shape is not None and not _fits(value.shape, shape, sizes):
+            expected = tuple(sizes.get(size, size) if isinstance(size, str) else size for size in shape)
             raise ProximityError(f"{what} must have the shape {expected}. Got {value.shape}.")
         if not value.size:
             return
-        least, largest = np.fmin.reduce(value, axis=None), np.fmax.reduce(value, axis=None)
-        if not self.integers:
-            if not self.nan and np.isnan(value).any():
-                raise ProximityError(f"{what} must not hold NaN.")
-            if not self.infinite and np.isinf([least, largest]).any():
-                raise ProximityError(f"{what} must hold finite numbers.")
         below = _size(self.below, sizes)
-        if self.low is not None and least < self.low:
-            raise ProximityError(f"{what} must be at least {self.low}. Got {least}.")
+        least, largest = np.fmin.reduce(value, axis=None), np.fmax.reduce(value, axis=None)
+        if not self.nan and np.isnan(value).any():
+            raise ProximityError(f"{what} must not hold NaN.")
+        if not self.infinite and np.isinf([least, largest]).any():
+            raise ProximityError(f"{what} must hold finite numbers.")
+        if low is not None and least < low:
+            raise ProximityError(f"{what} must be at least {low}. Got {least}.")
         if below is not None and largest >= below:
             raise ProximityError(f"{what} must be below {below}. Got {largest}.")
 
@@ -63,9 +81,9 @@ class _Count:
     high: Size = None
     optional: bool = False
 
-    def verify(self, value: Any, sizes: dict[str, int], what: str) -> None:
+    def verify(self, value: Any, sizes: Sizes, what: str) -> None:
         high = _size(self.high, sizes)
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        if not _is_integer(value):
             raise ProximityError(f"{what} must be an integer. Got {type(value).__name__}.")
         if value < self.low or (high is not None and value > high):
             limit = "" if high is None else f" and at most {high}"
@@ -77,37 +95,21 @@ class _Part:
     """Object of a class, or a list of them, whose own arrays are verified with some sizes of the owner."""
 
     cls: type
-    sizes: Mapping[str, str]
-    length: Size = None
-    many: bool = False
-    optional: bool = False
+    sizes: dict[str, str]
+    many: bool
+    length: Size
+    optional: bool
 
-    def verify(self, value: Any, sizes: dict[str, int], what: str) -> None:
+    def verify(self, value: Any, sizes: Sizes, what: str) -> None:
         if self.many and not isinstance(value, (list, tuple)):
             raise ProximityError(f"{what} must be a list. Got {type(value).__name__}.")
-        parts = list(value) if self.many else [value]
-        if self.many and not _fits((len(parts),), (self.length,), sizes):
-            raise ProximityError(f"{what} must have {_size(self.length, sizes)} items. Got {len(parts)}.")
-        for part in parts:
+        if self.many and not _fits((len(value),), (self.length,), sizes):
+            raise ProximityError(f"{what} must have {_size(self.length, sizes)} items. Got {len(value)}.")
+        for part in value if self.many else [value]:
             if not isinstance(part, self.cls):
                 raise ProximityError(f"{what} must be of {self.cls.__name__}. Got {type(part).__name__}.")
             if isinstance(part, FittedArrays):
-                given = {inner: sizes[outer] for inner, outer in self.sizes.items() if outer in sizes}
-                _verify(part, given)
-
-
-def _size(size: Size, sizes: dict[str, int]) -> int | None:
-    return sizes[size] if isinstance(size, str) else size
-
-
-def _fits(found: tuple[int, ...], expected: tuple[Size, ...], sizes: dict[str, int]) -> bool:
-    """Compare a shape with sizes; a name that has no size yet takes the size found."""
-    if len(found) != len(expected):
-        return False
-    return all(
-        (sizes.setdefault(want, got) if isinstance(want, str) else got if want is None else want) == got
-        for got, want in zip(found, expected)
-    )
+                _verify(part, {inner: sizes[outer] for inner, outer in self.sizes.items() if outer in sizes})
 
 
 def fitted_indices(
@@ -118,8 +120,8 @@ def fitted_indices(
     Parameters
     ----------
     *shape : int, str or None
-        Sizes of the dimensions. ``"n"`` is the number of columns of a row (``n_features_in_``), ``"G"`` the number of
-        classes; any other name must have the same size wherever it occurs; None is any size.
+        ``"n"`` is the number of columns of a row, ``"G"`` the number of classes; any other name must have the same size
+        wherever it occurs; None is any size.
     below : int or str, optional
         All values must be below this number or size.
     low : int, default=0
@@ -140,29 +142,15 @@ def fitted_reals(
 ) -> _Array:
     """Declare a fitted array of real numbers.
 
-    Parameters
-    ----------
-    *shape, any_shape, optional
-        As in :func:`fitted_indices`.
-    low : float, optional
-        Least value.
-    nan, infinite : bool, default=False
-        Accept NaN; accept infinities.
+    `nan` and `infinite` accept NaN and infinities; the other parameters as in :func:`fitted_indices`.
     """
     return _Array(None if any_shape else shape, False, low, nan=nan, infinite=infinite, optional=optional)
 
 
 def fitted_count(low: int = 0, high: Size = None, *, optional: bool = False) -> _Count:
-    """Declare a fitted integer, such as a number of neighbors.
+    """Declare a fitted integer from `low` to `high`, such as a number of neighbors.
 
-    Parameters
-    ----------
-    low : int, default=0
-        Least value.
-    high : int or str, optional
-        Largest value, or the name of a size.
-    optional : bool, default=False
-        Accept None, and a model without the attribute.
+    `high` may be the name of a size; the other parameters as in :func:`fitted_indices`.
     """
     return _Count(low, high, optional)
 
@@ -174,16 +162,14 @@ def fitted_part(cls: type, *, many: bool = False, length: Size = None, optional:
     ----------
     cls : type
         Class of the object. If it has ``fitted_arrays``, they are verified too.
-    many : bool, default=False
-        Expect a list of objects.
-    length : int or str, optional
-        Number of objects in the list, or the name of a size.
+    many, length : bool and int or str, optional
+        Expect a list of objects; their number, or the name of a size.
     optional : bool, default=False
         Accept None, and a model without the attribute.
     **sizes : str
         Sizes that owner and object share: name in the object = name in the owner.
     """
-    return _Part(cls, sizes, length, many, optional)
+    return _Part(cls, sizes, many, length, optional)
 
 
 def verify_numbering(numbers: Any, below: int, what: str) -> None:
@@ -193,47 +179,26 @@ def verify_numbering(numbers: Any, below: int, what: str) -> None:
     ----------
     numbers : dict
         Numbers of values, such as the codes of categories or the columns of tokens.
-    below : int
-        Limit of the numbers.
-    what : str
-        Name for the error message.
+    below, what : int and str
+        Limit of the numbers; name for the error message.
     """
     if not isinstance(numbers, dict):
         raise ProximityError(f"{what} must be a dictionary. Got {type(numbers).__name__}.")
     for number in numbers.values():
-        if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or not 0 <= number < below:
+        if not _is_integer(number) or not 0 <= number < below:
             raise ProximityError(f"{what} must number from 0 to {below - 1}. Got {str(number)[:30]}.")
 
 
 class FittedArrays:
     """Mixin for classes whose instances models hold: declares fitted arrays and verifies them.
 
-    Compiled code does not check indices. :func:`similis.load` therefore calls ``verify_fitted`` of every object in
-    a model file before the model is used.
+    Compiled code does not check indices, so :func:`similis.load` calls ``verify_fitted`` of every object in a file.
 
     Attributes
     ----------
     fitted_arrays : dict
         Class attribute: a declaration per fitted attribute, made by :func:`fitted_indices`, :func:`fitted_reals`,
         :func:`fitted_count` or :func:`fitted_part`. Those of base classes are added.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import ProximityClassifier, fitted_indices, fitted_reals
-    >>> class Nearest(ProximityClassifier):
-    ...     fitted_arrays = {"codes_": fitted_indices("n", below="G"), "largest_": fitted_reals("n")}
-    ...     def fit(self, X, y):
-    ...         S, self.codes_ = self.check_training_labels(X, y)
-    ...         self.largest_ = S.max(axis=1)
-    ...         return self
-    >>> model = Nearest().fit(np.eye(2), ["a", "b"])
-    >>> model.verify_fitted()
-    >>> model.codes_[0] = 7
-    >>> model.verify_fitted()
-    Traceback (most recent call last):
-    ...
-    similis.exceptions.ProximityError: codes_ of Nearest must be below 2. Got 7.
     """
 
     fitted_arrays: ClassVar[dict[str, Any]] = {}
@@ -241,22 +206,18 @@ class FittedArrays:
     _doc_link_template = DOC_LINK_TEMPLATE
 
     def verify_fitted(self) -> None:
-        """Raise an error unless the fitted attributes are what ``fit`` can have set.
-
-        A subclass with conditions that ``fitted_arrays`` cannot express overrides this method and calls it first.
-        """
+        """Raise an error unless the fitted attributes are what ``fit`` can have set; a subclass may add conditions."""
         _verify(self, {})
 
 
-def _verify(value: FittedArrays, sizes: dict[str, int]) -> None:
+def _verify(value: FittedArrays, sizes: Sizes) -> None:
     """Verify the arrays of an object; nothing is verified before it is fitted."""
     table: dict[str, Any] = {}
     for cls in reversed(type(value).__mro__):
         table |= vars(cls).get("fitted_arrays", {})
-    state = vars(value)
+    state, who = vars(value), type(value).__name__
     if "n_features_in_" not in state and not any(name in state for name in table):
         return
-    who = type(value).__name__
     if isinstance(value, BaseEstimator):
         # An attribute in the file could take the place of a method, or of a class attribute that input validation uses.
         for name in state:
@@ -265,7 +226,7 @@ def _verify(value: FittedArrays, sizes: dict[str, int]) -> None:
         if hasattr(value, "_parameter_constraints"):
             value._validate_params()
     if "n_features_in_" in state:
-        _Count(1).verify(state["n_features_in_"], {}, f"n_features_in_ of {who}")
+        fitted_count(1).verify(state["n_features_in_"], {}, f"n_features_in_ of {who}")
         sizes.setdefault("n", int(state["n_features_in_"]))
     if "classes_" in state:
         classes = state["classes_"]

@@ -1,7 +1,6 @@
 """Append-only files of JSON lines, shared by processes and safe against kills.
 
-Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``) and is synced before `append` returns. A
-torn last line is not read, and the next `append` removes it. Locks are on single bytes far beyond the end of the file.
+Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``). A torn last line is not read.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,53 +23,47 @@ _APPEND = 2**40  # byte whose lock allows appending
 
 
 class Line(NamedTuple):
-    """One complete line of a file: its record, None where the line is damaged, the position of its end, its bytes."""
+    """One complete line of a file."""
 
-    record: dict[str, Any] | None
-    end: int
+    record: dict[str, Any] | None  # None where the line is damaged
+    end: int  # position
     text: bytes
 
 
 class JsonLines:
-    """Append-only file of JSON records; open it once per process: closing another descriptor releases all locks.
-
-    A line without a checksum counts as damaged if `require_checksum`; 1.0 wrote none for half-measured matrices.
-    """
+    """Append-only file of JSON records; open it once per process: closing another descriptor releases all locks."""
 
     def __init__(self, path: str | os.PathLike[str], *, require_checksum: bool = True) -> None:
         self.path = Path(path)
-        self.require_checksum = require_checksum
+        self.require_checksum = require_checksum  # 1.0 wrote none for half-measured matrices
         self.position = 0  # end of the last line that was read
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
 
     def close(self) -> None:
-        """Close the file and release its locks."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     @property
     def size(self) -> int:
-        """Number of bytes in the file."""
         return os.fstat(self._descriptor).st_size
 
     def is_at(self, path: str | os.PathLike[str]) -> bool:
         """Tell whether this file is open and is the one that `path` names."""
-        try:
+        with suppress(OSError):
             return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), os.stat(path))
-        except OSError:
-            return False
+        return False
 
     def is_truncated(self) -> bool:
         """Tell whether lines that were read are no longer in the file."""
         return self.size < self.position
 
     def lock(self, byte: int = _APPEND, *, wait: bool = True) -> AbstractContextManager[bool]:
-        """Lock one byte, by default the one that every process locks to append; see :func:`byte_lock`."""
+        """Lock one byte, by default that of appending; see :func:`byte_lock`."""
         return byte_lock(self._descriptor, byte, wait=wait)
 
     def read_new(self) -> Iterator[Line]:
-        """Yield the complete lines behind `position`, by whichever process they were written."""
+        """Yield the complete lines behind `position`."""
         fresh = self.read_bytes(self.position, self.size - self.position)
         for line in fresh.split(b"\n")[:-1]:
             self.position += len(line) + 1
@@ -78,7 +71,15 @@ class JsonLines:
 
     def append(self, records: Iterable[dict[str, Any]]) -> None:
         """Write records and sync the file; the caller holds :meth:`lock`."""
-        self._remove_torn_line()
+        start = keep = self.size
+        while keep:  # remove a torn last line
+            step = min(keep, 2**16)
+            keep -= step
+            if (last := self.read_bytes(keep, step).rfind(b"\n")) >= 0:
+                keep += last + 1
+                break
+        if keep < start:
+            os.ftruncate(self._descriptor, keep)
         view = memoryview(b"".join(map(_format, records)))
         try:
             while view:
@@ -93,7 +94,6 @@ class JsonLines:
         return not self.position and _PREFIX.startswith(self.read_bytes(0, len(_PREFIX)))
 
     def truncate(self, position: int) -> None:
-        """Remove everything behind a position."""
         os.ftruncate(self._descriptor, position)
         self.position = min(self.position, position)
 
@@ -106,18 +106,6 @@ class JsonLines:
             size -= len(part)
         return b"".join(parts)
 
-    def _remove_torn_line(self) -> None:
-        size = keep = self.size
-        while keep:
-            step = min(keep, 2**16)
-            last = self.read_bytes(keep - step, step).rfind(b"\n")
-            if last >= 0:
-                keep += last + 1 - step
-                break
-            keep -= step
-        if keep < size:
-            os.ftruncate(self._descriptor, keep)
-
 
 def _format(record: dict[str, Any]) -> bytes:
     body = json.dumps(record, separators=(",", ":"), allow_nan=False).encode()[1:]
@@ -126,22 +114,20 @@ def _format(record: dict[str, Any]) -> bytes:
 
 def _parse(line: bytes, require_checksum: bool) -> dict[str, Any] | None:
     """Record of a line; None if the line is damaged."""
-    body = line[1:]
     if require_checksum or line.startswith(_PREFIX):
-        body = line[_BODY:]
-        if line[:_BODY] != _PREFIX + b"%08x" % zlib.crc32(body) + b'",':
+        head, body = line[:_BODY], line[_BODY:]
+        if head != _PREFIX + b"%08x" % zlib.crc32(body) + b'",':
             return None
-    elif not line.startswith(b"{"):
-        return None
+        line = b"{" + body
     try:
-        record = json.loads(b"{" + body)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 
 
 def _set_lock(descriptor: int, byte: int, locked: bool) -> None:
-    """Lock or unlock one byte; an OSError tells that another process holds the lock."""
+    """Lock or unlock one byte; raises an OSError if another process holds the lock."""
     if sys.platform == "win32":  # pragma: no cover
         import msvcrt
 
@@ -155,10 +141,7 @@ def _set_lock(descriptor: int, byte: int, locked: bool) -> None:
 
 @contextmanager
 def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on one byte of a file, which may be shorter; yields whether it is held (False only without `wait`).
-
-    Processes that lock the same byte exclude each other; threads of one process do not.
-    """
+    """Lock one byte of a file against other processes, not threads; yields whether it is held (always with `wait`)."""
     held, pause = False, 0.001
     while not held:
         try:

@@ -6,14 +6,13 @@ import hashlib
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.spatial.distance import cdist
 
+from similis._utils.arrays import Array
 from similis._utils.cache import CACHE
 from similis._utils.messages import warn_user
 from similis._utils.threads import all_blas_threads, row_chunks
@@ -24,47 +23,41 @@ LARGE = 1500  # objects from which one decomposition gains more from several BLA
 
 def roundoff(size: int, norm: float, dtype: Any) -> float:
     """Bound on the eigenvalues that rounding alone gives a matrix of this size and norm: 10 sqrt(n) eps ||A||."""
-    # On singular Gram matrices of 50 to 2,000 objects the spurious eigenvalues measure 0.2 to 6 eps ||A||. The usual
-    # n eps ||A|| would hide true negative eigenvalues of a large float32 matrix.
+    # The usual n eps ||A|| would hide true negative eigenvalues of a large float32 matrix.
     return 10 * math.sqrt(size) * float(np.finfo(dtype).eps) * norm
 
 
-@dataclass(frozen=True)
-class EigenSystem:
+class EigenSystem(NamedTuple):
     """Eigenvalues in ascending order and their eigenvectors as columns: A = U diag(values) U'."""
 
-    values: NDArray[Any]
-    vectors: NDArray[Any]
+    values: Array
+    vectors: Array
 
     @property
     def tolerance(self) -> float:
-        """Largest magnitude of an eigenvalue that is round-off, see :func:`roundoff`."""
+        """Largest magnitude of an eigenvalue that is round-off."""
         return roundoff(self.values.size, float(np.abs(self.values).max(initial=0.0)), self.values.dtype)
 
 
-def is_symmetric(S: NDArray[Any]) -> bool:
+def is_symmetric(S: Array) -> bool:
     """Return True if the square S equals its transpose, where NaN equals NaN; compares blocks that fit in the cache."""
-    size = 256
-    for i in range(0, len(S), size):
-        for j in range(0, i + 1, size):
-            A, B = S[i : i + size, j : j + size], S[j : j + size, i : i + size].T
-            if not (np.array_equal(A, B) or np.array_equal(A, B, equal_nan=True)):
-                return False
-    return True
+    blocks = [slice(i, i + 256) for i in range(0, len(S), 256)]
+    pairs = ((S[a, b], S[b, a].T) for i, a in enumerate(blocks) for b in blocks[: i + 1])
+    return all(np.array_equal(A, B) or np.array_equal(A, B, equal_nan=True) for A, B in pairs)
 
 
-def symmetric_part(S: NDArray[Any]) -> NDArray[Any]:
+def symmetric_part(S: Array) -> Array:
     """(S + S') / 2, exactly symmetric; S itself when it already is."""
     return S if is_symmetric(S) else (S + S.T) / 2
 
 
-def asymmetry(S: NDArray[Any]) -> float:
+def asymmetry(S: Array) -> float:
     """Size of the antisymmetric part relative to the whole: ||S - S'||_F / (2 ||S||_F), between 0 and 1."""
     whole = float(np.linalg.norm(S))
     return float(np.linalg.norm(S - S.T)) / (2 * whole) if whole > 0 else 0.0
 
 
-def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> NDArray[Any]:
+def symmetric_part_of(S: Array, who: str, ratio: float | None = None) -> Array:
     """(S + S') / 2, with one warning when that changes S beyond round-off."""
     ratio = asymmetry(S) if ratio is None else ratio
     if ratio > 100 * np.finfo(S.dtype).eps:
@@ -76,27 +69,26 @@ def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> 
     return symmetric_part(S)
 
 
-def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
+def take_symmetric_part(S: Array, estimator: Any) -> Array:
     """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
     estimator.asymmetry_ = asymmetry(S)
     return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)
 
 
-def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
+def eigen_symmetric(A: Array) -> EigenSystem:
     """Decompose a symmetric matrix; the decomposition of an equal matrix is taken from the cache."""
     key = "eigen", array_digest(A)
     system: EigenSystem | None = CACHE.get(key)
     if system is None:
         with all_blas_threads() if len(A) >= LARGE else nullcontext():
             values, vectors = linalg.eigh(A, driver="evd", check_finite=False)  # float32: half the time of float64
-        values.setflags(write=False)
-        vectors.setflags(write=False)
+        values.flags.writeable = vectors.flags.writeable = False
         system = EigenSystem(values, vectors)
         CACHE.put(key, system, values.nbytes + vectors.nbytes)
     return system
 
 
-def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
+def fix_signs(U: Array) -> Array:
     """Return the columns with their largest entry positive: the signs that LAPACK returns are arbitrary."""
     if not U.size:
         return U
@@ -104,12 +96,8 @@ def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
     return U * np.where(largest < 0, -1, 1).astype(U.dtype)
 
 
-def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
-    """Return True if a Cholesky factorization proves that all eigenvalues of A are > `above`.
-
-    False means "not proven": a singular positive semi-definite matrix may fail at zero and passes with
-    ``above=-roundoff(...)``.
-    """
+def is_psd(A: Array, *, above: float = 0.0) -> bool:
+    """Return True if a Cholesky factorization proves that all eigenvalues of A are > `above`."""
     if not A.size:
         return True
     if above:
@@ -119,19 +107,15 @@ def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
     return bool(info == 0)
 
 
-def array_digest(A: NDArray[Any], size: int = 16) -> bytes:
+def array_digest(A: Array, size: int = 16) -> bytes:
     """Digest of the values, the shape and the type of an array."""
     digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=size)
     digest.update(repr((A.shape, A.dtype.str)).encode())
     return digest.digest()
 
 
-def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
-
-    "clip" leaves out the axes with a negative eigenvalue. If none is left, one axis of zeros maps everything to the
-    origin.
-    """
+def nystrom_axes(W: Array, spectrum: str) -> tuple[Array, Array]:
+    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l; one of zeros if none."""
     system = eigen_symmetric(W)
     l, zero = system.values, system.tolerance  # noqa: E741
     order = np.argsort(-np.abs(l), kind="stable")
@@ -145,7 +129,7 @@ _CHUNK = 2**22  # entries of the float64 work arrays
 _CLOSE = 1e-6  # below this share of ||x||^2 + ||y||^2, cancellation leaves fewer than 10 digits of ||x - y||
 
 
-def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
+def row_distances(X: Array, Y: Array) -> Array:
     """||x - y|| for every row of X and of Y, in the wider type; a row's result does not depend on the others."""
     # ||x||^2 + ||y||^2 - 2 x'y is a matrix product, but it cancels where rows nearly coincide.
     out = np.empty((len(X), len(Y)), dtype=np.result_type(X, Y))
@@ -159,7 +143,7 @@ def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def fold_row_distances(S: NDArray[Any], test_fold: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def fold_row_distances(S: Array, test_fold: Array) -> Iterator[Array]:
     """For each fold ||x - y|| between all rows of S, (n, n), over the columns of the objects outside the fold."""
     # One product of all columns, less that of the fold's columns.
     A = S - S.mean(axis=0, dtype=np.float64)
@@ -177,8 +161,8 @@ def fold_row_distances(S: NDArray[Any], test_fold: NDArray[Any]) -> Iterator[NDA
         yield _exact_where_close(squared, size, train, train).astype(S.dtype, copy=False)
 
 
-def _exact_where_close(squared: NDArray[Any], size: NDArray[Any], A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
-    """Square roots of `squared`; from the differences of the rows of A and B where it is small beside `size`."""
+def _exact_where_close(squared: Array, size: Array, A: Array, B: Array) -> Array:
+    """Square roots of `squared`; from the rows of A and B where it is small beside `size`."""
     close = squared <= _CLOSE * size
     if np.count_nonzero(close) > 0.1 * close.size:
         return cdist(A, B)

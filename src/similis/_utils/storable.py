@@ -15,16 +15,7 @@ def storable(cls: _Class) -> _Class:
     Parameters
     ----------
     cls : type
-        A class of plain data: its state must be its attributes in ``__dict__`` (no ``__slots__``). Dictionaries among
-        them may have keys of any type.
-
-    Examples
-    --------
-    >>> from similis.base import storable
-    >>> @storable
-    ... class Table:
-    ...     def __init__(self, rows):
-    ...         self.rows = rows
+        A class of plain data, whose state is its ``__dict__`` (no ``__slots__``).
     """
     STORABLE.add(cls)
     # Dictionaries are stored as two lists, because the keys of a JSON object must be text.

@@ -1,8 +1,7 @@
 """Distribution of rows over threads, and a limit of the BLAS threads.
 
-Kernels are serial and release the GIL, so that one thread per chunk of rows runs them in parallel. NumPy and SciPy each
-bring a BLAS whose threads wait by spinning: a loop that alternates between them, or runs beside another process, is up
-to a hundred times slower with several BLAS threads than with one, so solvers and searches hold BLAS to one thread.
+NumPy and SciPy each bring a BLAS whose threads wait by spinning: a loop that alternates between them, or runs beside
+another process, is up to a hundred times slower with several BLAS threads than with one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -26,8 +24,7 @@ _BLOCK = 2**21  # entries: 16 MB in double precision
 def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
     """Divide `n_rows` into at most `n_chunks` slices of nearly equal length."""
     n_chunks = max(1, min(n_chunks, n_rows))
-    edges = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
-    return (slice(a, b) for a, b in pairwise(edges))
+    return (slice(n_rows * i // n_chunks, n_rows * (i + 1) // n_chunks) for i in range(n_chunks))
 
 
 def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator[slice]:
@@ -52,35 +49,22 @@ def single_blas_thread() -> Iterator[None]:
 
     Of the threads that use this context at the same time the first sets the limit and the last removes it.
     """
-    with _holders.lock:
-        if not _holders.count:
-            _holders.limit()
-        _holders.count += 1
+    _holders.add(1)
     try:
         yield
     finally:
-        with _holders.lock:
-            _holders.count -= 1
-            if not _holders.count:
-                _holders.restore()
+        _holders.add(-1)
 
 
 @contextmanager
 def all_blas_threads() -> Iterator[None]:
     """Lift the limit of :func:`single_blas_thread` for one large decomposition, unless other threads need the limit."""
-    with _holders.lock:
-        lift = _holders.count == 1
-        if lift:
-            _holders.restore()
-            _holders.count = 0
+    lift = _holders.add(-1, only_holder=True)
     try:
         yield
     finally:
         if lift:
-            with _holders.lock:
-                if not _holders.count:
-                    _holders.limit()
-                _holders.count += 1
+            _holders.add(1)
 
 
 def thread_pools() -> ThreadpoolController:
@@ -100,6 +84,18 @@ class _Holders:
         self.lock = Lock()
         self.count = 0
         self.limits: Any = None
+
+    def add(self, step: int, *, only_holder: bool = False) -> bool:
+        """Count a thread in or out, unless others hold the limit too; the first sets the limit, the last lifts it."""
+        with self.lock:
+            if only_holder and self.count != 1:
+                return False
+            if not self.count:
+                self.limit()
+            self.count += step
+            if not self.count:
+                self.restore()
+            return True
 
     def limit(self) -> None:
         """Set one thread; :meth:`restore` undoes it."""

@@ -1,8 +1,4 @@
-"""Dask clusters: connection, blocks and rows as tasks, and joblib calls.
-
-No input of a task lives on one worker only: objects, measure and model are results of tasks, which the scheduler
-recomputes when the worker that held them is lost.
-"""
+"""Dask clusters: connection, tasks, and joblib calls."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
 from similis.base import take_objects
@@ -38,8 +34,7 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
     Parameters
     ----------
     address : str, optional
-        Address of a scheduler, such as ``tcp://10.0.0.1:8786``. Without it a local cluster is started, which ends with
-        the client.
+        Scheduler, such as ``tcp://10.0.0.1:8786``; by default a local cluster is started, which ends with the client.
     n_workers : int, optional
         Worker processes of a local cluster, one thread each; the number of cores by default.
     timeout : float, default=5.0
@@ -47,10 +42,8 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
     """
     distributed = require_package("distributed", extra="dask", who="A cluster")
     if address is None:
-        workers = n_workers or os.cpu_count() or 1
-        return distributed.Client(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, set_as_default=False
-        )
+        local = {"n_workers": n_workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True}
+        return distributed.Client(**local, dashboard_address=None, set_as_default=False)
     with _quiet_log():
         try:
             return distributed.Client(address, timeout=timeout, set_as_default=False)
@@ -76,15 +69,13 @@ def _quiet_log() -> Iterator[None]:
 
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
-    """Turn the exceptions of Dask about a lost scheduler or lost workers into a :class:`ClusterError`."""
+    """Raise a ClusterError for the exceptions of Dask about a lost scheduler or lost workers."""
     from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
     with _quiet_log():
         try:
             yield
-        except ClusterError:
-            raise
         except KilledWorker:
             raise ClusterError(
                 "Workers of the cluster died several times at the same task, perhaps for lack of memory. Use smaller "
@@ -100,13 +91,12 @@ def _cluster_errors() -> Iterator[None]:
 
 
 class _Workers:
-    """Counter of a cluster's threads that raises an error when there have been none for :data:`NO_WORKERS` seconds."""
+    """Counter of a cluster's threads; raises an error when there have been none for `NO_WORKERS` seconds."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._seen, self._warned = client, time.monotonic(), False
 
     def count(self) -> int:
-        """Number of threads now; the first time that there are none, warn."""
         threads = sum(self._client.sync(self._client.scheduler.ncores, callback_timeout=_ANSWER).values())
         now = time.monotonic()
         if threads:
@@ -126,8 +116,7 @@ class _Workers:
 def cluster_jobs(client: Any) -> Iterator[None]:
     """Run joblib's process tasks on a cluster: studies, searches, cross-validation.
 
-    A :class:`~similis.exceptions.ClusterError` is raised if the scheduler is lost, or the cluster has no workers for a
-    minute. A study with a journal resumes.
+    Raises a :class:`~similis.exceptions.ClusterError` if the scheduler is lost or there are no workers for a minute.
 
     Parameters
     ----------
@@ -144,7 +133,7 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
 
-    workers, ended, gone = _Workers(client), threading.Event(), []
+    workers, ended, gone = _Workers(client), threading.Event(), list[Exception]()
 
     def watch() -> None:
         while not ended.wait(min(_INTERVAL, NO_WORKERS)):
@@ -155,8 +144,7 @@ def cluster_jobs(client: Any) -> Iterator[None]:
                 client.close(timeout=1)
                 return
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    threading.Thread(target=watch, daemon=True).start()
     with _cluster_errors():
         try:
             with parallel_config(backend="dask", client=client):
@@ -174,15 +162,21 @@ def cluster_jobs(client: Any) -> Iterator[None]:
 
 
 def hold(value: Any, client: Any) -> Any:
-    """Send a value that many tasks need to the cluster once; return its future."""
-    return client.submit(lambda: value, pure=False)
+    """Send a value that many tasks need to the cluster, if there is one, once; return its future."""
+    # As the result of a task it is computed again when the worker that held it is lost.
+    return value if client is None else client.submit(lambda: value, pure=False)
 
 
 def run_unordered(task: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
-    """Run tasks on a cluster, a few per thread at a time, and yield (item, result) as they are finished.
+    """Run tasks, on a cluster if there is one, and yield each item with its result, as they are finished.
 
     `task` returns the function to call for an item, and its arguments.
     """
+    if client is None:
+        for item in items:
+            function, *arguments = task(item)
+            yield item, function(*arguments)
+        return
     from distributed import wait
 
     waiting = deque(items)
@@ -209,13 +203,13 @@ FEW_PAIRS = 2**10  # fewer pairs are measured locally
 _MOST = 2**18  # pairs per task: two megabytes of indices
 
 
-def pairs_on_cluster(measure: Measure, objects: Any, client: Any) -> Callable[[Any, Any], NDArray[Any]]:
+def pairs_on_cluster(measure: Measure, objects: Any, client: Any) -> Callable[[Any, Any], Array]:
     """Return a function that measures index pairs on the workers, to which the objects are sent once."""
     shared = _measure_pairs, hold(measure, client), hold(objects, client)
     with _cluster_errors():
         threads = max(1, _Workers(client).count())
 
-    def pairs(i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:
+    def pairs(i: Array, j: Array) -> Array:
         tasks = max(-(-len(i) // _MOST), min(2 * threads, len(i) // FEW_PAIRS))
         parts = list(zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j))))
         found = dict(run_unordered(lambda number: (*shared, *parts[number]), range(tasks), client))
@@ -224,5 +218,5 @@ def pairs_on_cluster(measure: Measure, objects: Any, client: Any) -> Callable[[A
     return pairs
 
 
-def _measure_pairs(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
+def _measure_pairs(measure: Measure, objects: Any, i: Array, j: Array) -> Array:
     return measure.pairs(take_objects(objects, i), take_objects(objects, j))

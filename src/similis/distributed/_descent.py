@@ -1,8 +1,6 @@
 """Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent, [dong2011]).
 
-Pivot trees give each object its first neighbors: a node draws two of its objects as pivots and divides the others by
-the nearer pivot, until few objects are left; all pairs of such a leaf are compared. Then the neighbors of each object
-are compared with each other, round after round, until few lists change. Only proximities of index pairs are needed.
+The first neighbors come from trees of pivots: all pairs of a leaf are compared.
 """
 
 from __future__ import annotations
@@ -12,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices, Mask
 
-Pairs = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]  # scores of pairs, larger is nearer
+Pairs = Callable[[Indices, Indices], Array]  # scores of pairs, larger is nearer
 _CHUNK = 2**13  # objects whose candidate pairs are measured at a time
 _DEEPEST = 60
 
@@ -25,16 +23,15 @@ _DEEPEST = 60
 class Lists:
     """Best K neighbors found so far of each of m objects, the best first."""
 
-    indices: NDArray[np.int32]
-    best: NDArray[np.float32]
-    fresh: NDArray[np.bool_]
+    indices: Array
+    best: Array
+    fresh: Mask
 
     @classmethod
     def empty(cls, m: int, K: int) -> Lists:
-        """Lists without entries."""
         return cls(np.full((m, K), -1, np.int32), np.full((m, K), -np.inf, np.float32), np.zeros((m, K), bool))
 
-    def push(self, rows: NDArray[Any], columns: NDArray[Any], scores: NDArray[Any]) -> int:
+    def push(self, rows: Array, columns: Array, scores: Array) -> int:
         """Insert columns into the lists of rows if they are better; return the number of insertions."""
         r, c = (np.ascontiguousarray(a, dtype=np.int32) for a in (rows, columns))
         s = np.ascontiguousarray(scores, dtype=np.float32)
@@ -45,23 +42,23 @@ class Lists:
 class PivotTree:
     """Tree of inner nodes with two pivots and two children; leaf -1 - c holds ``order[start[c]:start[c + 1]]``."""
 
-    pivots: NDArray[np.intp]
-    children: NDArray[np.intp]
-    order: NDArray[np.intp]
-    start: NDArray[np.intp]
+    pivots: Indices
+    children: Indices
+    order: Indices
+    start: Indices
 
-    def leaf_pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def leaf_pairs(self) -> tuple[Indices, Indices]:
         """All pairs of objects in the same leaf."""
         leaf = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         found = []
         for step in range(1, int(np.diff(self.start).max(initial=1))):
             together = np.flatnonzero(leaf[step:] == leaf[:-step])
             found.append((self.order[together], self.order[together + step]))
-        empty = np.empty(0, np.intp)
-        left, right = (np.concatenate([empty, *side]) for side in (zip(*found) if found else ((), ())))
+        found = found or [(np.empty(0, np.intp),) * 2]
+        left, right = map(np.concatenate, zip(*found))
         return left, right
 
-    def route(self, m: int, pairs: Pairs) -> NDArray[np.intp]:
+    def route(self, m: int, pairs: Pairs) -> Indices:
         """Leaf of each of m new objects."""
         node = np.zeros(m, np.intp) if len(self.pivots) else np.full(m, -1)
         while (node >= 0).any():
@@ -74,11 +71,10 @@ class PivotTree:
 
 def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) -> PivotTree:
     """Divide n objects by pairs of pivots until a leaf has at most `leaf_size`; ties are divided at random."""
-    pivots: list[NDArray[np.intp]] = []
+    pivots: list[Indices] = []
     children: list[list[int]] = []
-    leaves: list[NDArray[np.intp]] = []
+    leaves: list[Indices] = []
     groups = [(np.arange(n), -1, 0)]  # objects, parent, side
-    n_nodes = 0
     for depth in range(_DEEPEST + 1):
         inner = [g for g in groups if len(g[0]) > leaf_size and depth < _DEEPEST]
         for objects, parent, side in (g for g in groups if len(g[0]) <= leaf_size or depth == _DEEPEST):
@@ -88,23 +84,22 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
         if not inner:
             break
         drawn = np.array([objects[rng.choice(len(objects), 2, replace=False)] for objects, _, _ in inner])
+        pivots += list(drawn)
         node = np.repeat(np.arange(len(inner)), [len(objects) for objects, _, _ in inner])
         members = np.concatenate([objects for objects, _, _ in inner])
         a, b = pairs(members, drawn[node, 0]), pairs(members, drawn[node, 1])
         second = (b > a) | ((b == a) & (rng.random_sample(len(members)) < 0.5))
         groups, at = [], 0
-        for t, (objects, parent, side) in enumerate(inner):
+        for objects, parent, side in inner:
             to_second = second[at : at + len(objects)]
             at += len(objects)
             if parent >= 0:
-                children[parent][side] = n_nodes
-            pivots.append(drawn[t])
+                children[parent][side] = len(children)
+            groups += [(objects[~to_second], len(children), 0), (objects[to_second], len(children), 1)]
             children.append([0, 0])
-            groups += [(objects[~to_second], n_nodes, 0), (objects[to_second], n_nodes, 1)]
-            n_nodes += 1
     start = np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])])
-    inner_nodes = [np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children)]
-    return PivotTree(inner_nodes[0], inner_nodes[1], np.concatenate(leaves), start)
+    first, second = (np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children))
+    return PivotTree(first, second, np.concatenate(leaves), start)
 
 
 def descend(
@@ -133,7 +128,7 @@ def descend(
     return max_iter
 
 
-def search(pool: Lists, near: NDArray[np.int32], pairs: Pairs, *, max_rounds: int) -> None:
+def search(pool: Lists, near: Array, pairs: Pairs, *, max_rounds: int) -> None:
     """Walk the graph `near` from each pool's entries: visit the neighbors of the best entry not yet visited."""
     for _ in range(max_rounds):
         waiting = pool.fresh & (pool.indices >= 0)

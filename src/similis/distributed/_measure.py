@@ -11,14 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from similis._utils.arrays import Array
 from similis._utils.files import short_path
 from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import track, warn_user
@@ -37,12 +38,10 @@ SECONDS = 1.0  # of work per block: a hundred times a scheduler's overhead per t
 @validated_function(
     {
         "measure": [Measure],
-        "symmetrize": ["boolean"],
         "block_size": [at_least(1), None],
         "refused": [choice("raise", "missing")],
-        "overwrite": ["boolean"],
         "n_jobs": [Integral, None],
-        "progress": ["boolean"],
+        **{name: ["boolean"] for name in ("symmetrize", "overwrite", "progress")},
     }
 )
 def measure_to_disk(
@@ -62,10 +61,9 @@ def measure_to_disk(
     client: Any = None,
     progress: bool = False,
 ) -> Proximity:
-    """Measure all pairs of objects, block by block, into a file; resume an interrupted run.
+    """Measure all pairs of objects, block by block, into a file, and return it; resume an interrupted run.
 
-    Returns the matrix, left on disk. A complete file of the same matrix is checked against the digest in its card and
-    returned.
+    A complete file of the same matrix is checked against the digest in its card and returned.
 
     Parameters
     ----------
@@ -84,11 +82,10 @@ def measure_to_disk(
     dtype : dtype, optional
         float32 or float64; by default what the measure gives: float32 from float32.
     block_size : int, optional
-        Rows and columns of a block. By default as many as take about a second, at most 4096, so that a block has at
-        most 128 MB. A resumed matrix keeps its own.
+        Rows and columns of a block; by default as many as take about a second, at most 4096.
     refused : {"raise", "missing"}, default="raise"
-        Treatment of a pair for which the measure raises an error or is infinite. "raise" measures all other blocks,
-        then raises an error that names the object; "missing" writes NaN.
+        Pairs for which the measure raises an error or is infinite: "raise" measures all other blocks, then raises an
+        error that names the object; "missing" writes NaN.
     overwrite : bool, default=False
         Whether a matrix of other objects or of another measure, its ids and labels, or a damaged file may be replaced.
     n_jobs : int, optional
@@ -98,20 +95,13 @@ def measure_to_disk(
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
-    Notes
-    -----
-    Finished blocks are kept if the disk is full or the measure rejects an object. A symmetric measure costs n (n + 1) /
-    2 comparisons, each written twice; of an asymmetric one nothing is mirrored. Memory: the objects, and one block of
-    `block_size` ^ 2 float64 values with its mirror image, whatever n is.
-
     Examples
     --------
     >>> import os, tempfile
-    >>> from similis import FromFunction
+    >>> from similis import Edit
     >>> from similis.distributed import measure_to_disk
     >>> path = os.path.join(tempfile.mkdtemp(), "D.npy")
-    >>> longer = FromFunction(lambda x, z: abs(len(x) - len(z)), kind="dissimilarity", symmetric=True)
-    >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=longer, dtype="float32", ids=["u", "v", "w"])
+    >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=Edit(), dtype="float32", ids=["u", "v", "w"])
     Proximity(3 x 3 dissimilarity, float32, ids 'u' ... 'w')
     """
     path = _check_path(path) if client is None else _check_path(path).absolute()  # workers run in other folders
@@ -125,7 +115,6 @@ def measure_to_disk(
         asked = np.dtype(object)
     if asked not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
-
     store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record(store)
     # Hash of what determines the matrix, without the objects unless the measure learns from them.
@@ -143,17 +132,11 @@ def measure_to_disk(
         return read_proximity(path, mmap=True)
     with record.held():
         job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
-        size = int(record.head.get("tile") or block_size or _probe(job, objects, n))
+        size = int(record.head.get("tile") or block_size or tile_size(lambda k: job.values(objects[:k]), n))
         job = replace(job, store=replace(store, tile=size))
         plan = Plan(n, size, job.half)
-        head = {
-            "fingerprint": fingerprint,
-            "identity": identity,
-            "objects": _parts_hashes(objects, n, size),
-            "measure": repr(measure),
-            "tile": size,
-        }
-        _continue_or_start(record, head, plan, job, overwrite)
+        head = {"fingerprint": fingerprint, "identity": identity, "objects": _parts_hashes(objects, n, size)}
+        _continue_or_start(record, {**head, "measure": repr(measure), "tile": size}, plan, job, overwrite)
         _measure_missing(plan, job, record, objects, card["ids"], client, progress)
         times = [record.done[tile.number] for tile in plan.tiles]
         card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
@@ -166,10 +149,9 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if file_format(path) not in ("npy", "zarr"):
         raise ProximityError(f"{short_path(path)} must end in .npy or .zarr: only these are written block by block.")
-    if not path.absolute().parent.is_dir():
-        raise ProximityError(
-            f"There is no folder {short_path(path.parent)!r} to write {path.name} to; create it first."
-        )
+    folder = path.parent
+    if not folder.absolute().is_dir():
+        raise ProximityError(f"There is no folder {short_path(folder)!r} to write {path.name} to; create it first.")
     return path
 
 
@@ -178,17 +160,8 @@ def _type_of(measure: Measure, objects: Any) -> np.dtype[Any]:
     try:
         first = measure.encode(objects[:1])
         return measure.block(first, first).dtype
-    except Exception:  # the block of the rejected object raises the error
+    except Exception:  # the block of the rejected object raises it
         return np.dtype(np.float64)
-
-
-def _probe(job: TileJob, objects: Any, n: int) -> int:
-    try:
-        return tile_size(lambda k: job.values(objects[:k]), n)
-    except (MemoryError, OSError):
-        raise
-    except Exception:  # the block of the rejected object raises the error
-        return min(n, 256)
 
 
 def _is_finished(store: BlockFile, fingerprint: str, card: dict[str, Any], overwrite: bool) -> bool:
@@ -229,7 +202,7 @@ def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: Ti
                 f"{short_path(job.store.part)} was started for other objects, another measure or another type. Remove "
                 "it, name another file, or use overwrite."
             )
-        again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
+        again = {tile.number for tile in plan.tiles if changed & {tile.row, tile.column}}
     record.start(head, again)
 
 
@@ -239,26 +212,20 @@ def _measure_missing(
     """Measure the unfinished blocks; at the end raise an error for the first rejected object."""
     tiles = plan.tiles
     todo = [tile for tile in tiles if tile.number not in record.done]
-    first: tuple[Tile, Rejection] | None = None
+    rejections: list[tuple[Tile, Rejection]] = []
     try:
-        if client is None:
-            parts = ((tile, objects[tile.rows], None if tile.diagonal else objects[tile.columns]) for tile in todo)
-            results: Any = ((tile, job.run(tile, left, right)) for tile, left, right in parts)
-        else:
-            shared = hold(job, client)
-            part = cache(lambda number: hold(objects[plan.parts[number]], client))
+        shared, parts = hold(job, client), plan.parts
+        part = cache(lambda number: hold(objects[parts[number]], client))
 
-            def task(tile: Tile) -> Any:
-                row, column = plan.parts_of(tile)
-                return TileJob.run, shared, tile, part(row), None if tile.diagonal else part(column)
+        def task(tile: Tile) -> Any:
+            return TileJob.run, shared, tile, part(tile.row), None if tile.diagonal else part(tile.column)
 
-            results = run_unordered(task, todo, client)
+        results = run_unordered(task, todo, client)
         for tile, rejection in track(results, total=len(todo), description="measuring blocks", enabled=progress):
-            row, column = plan.parts_of(tile)
-            to_fix = {"row": (row,), "column": (column,), "pair": (row, column)}  # parts of the objects
+            to_fix = {"row": (tile.row,), "column": (tile.column,), "pair": (tile.row, tile.column)}
             record.add(tile.number, None if rejection is None else to_fix[rejection.alone])
-            if rejection is not None and (first is None or tile.number < first[0].number):
-                first = tile, rejection
+            if rejection is not None:
+                rejections.append((tile, rejection))
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
         if isinstance(error, ClusterError):
@@ -266,12 +233,10 @@ def _measure_missing(
         raise job.store.write_error(error, kept) from None
     finally:
         record.flush()
-    if first is not None:
-        tile, rejection = first
-        x, z = (
-            f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
-            for i in (tile.rows.start + rejection.row, tile.columns.start + rejection.column)
-        )
+    if rejections:
+        tile, rejection = min(rejections)
+        pair = tile.rows.start + rejection.row, tile.columns.start + rejection.column
+        x, z = (f"{i}" if names is None else f"{i}, {quote(names[i][:30])}" for i in pair)
         rejected = {"row": f"object {x}", "column": f"object {z}", "pair": f"the pair ({x}; {z})"}
         raise ProximityError(
             f"Block {tile.number} of {len(tiles)}: {type(job.measure).__name__} rejects {rejected[rejection.alone]}: "
@@ -283,17 +248,16 @@ def _hashable(value: Any) -> Any:
     """Convert a measure, or a parameter of one, to values with the same hash in every process."""
     exact = fingerprint(value)
     if exact.unverified:
-        warn_user(
-            f"{', '.join(exact.unverified)[:120]} of the measure cannot be verified: a file that was measured before "
-            "it changed would be accepted.",
-            UserWarning,
+        parts = ", ".join(exact.unverified)[:120]
+        text = (
+            f"{parts} of the measure cannot be verified: a file that was measured before it changed would be accepted."
         )
+        warn_user(text, UserWarning)
     if not exact.is_described:
         return exact.digest
     if isinstance(value, Measure):  # as 1.0 described it
-        params = {name: _hashable(given) for name, given in params_in_files(value).items()}
         module, _, name = name_in_files(type(value)).rpartition(".")
-        return [module, name, params]
+        return [module, name, {key: _hashable(given) for key, given in params_in_files(value).items()}]
     return value
 
 
@@ -301,18 +265,18 @@ def _parts_hashes(objects: Any, n: int, size: int) -> list[str]:
     return [str(joblib.hash(objects[first : first + size])) for first in range(0, n, size)]
 
 
-@dataclass(frozen=True)
-class Tile:
-    """One block: its rows, its columns and its number in the plan."""
+class Tile(NamedTuple):
+    """One block: its number in the plan, and its rows and columns with the numbers of these parts."""
 
     number: int
+    row: int
+    column: int
     rows: slice
     columns: slice
 
     @property
     def diagonal(self) -> bool:
-        """True if rows and columns are the same objects."""
-        return self.rows == self.columns
+        return self.row == self.column
 
 
 @dataclass(frozen=True)
@@ -332,32 +296,32 @@ class Plan:
     def tiles(self) -> list[Tile]:
         """All blocks in the order in which they are measured."""
         parts = self.parts
-        pairs = ((a, b) for i, a in enumerate(parts) for b in (parts[i:] if self.half else parts))
-        return [Tile(number, a, b) for number, (a, b) in enumerate(pairs)]
-
-    def parts_of(self, tile: Tile) -> tuple[int, int]:
-        """Numbers of the two parts whose pairs a block holds."""
-        return tile.rows.start // self.size, tile.columns.start // self.size
+        pairs = ((i, j) for i in range(len(parts)) for j in range(i if self.half else 0, len(parts)))
+        return [Tile(number, i, j, parts[i], parts[j]) for number, (i, j) in enumerate(pairs)]
 
 
 def tile_size(measure_some: Callable[[int], object], n: int, seconds: float = SECONDS) -> int:
     """Find a block size that takes about `seconds`; `measure_some(k)` measures the first k objects."""
     per_pair = 0.0
-    measure_some(min(n, 2))  # compiles and loads
-    for k in (4, 32, 256):
-        start = time.perf_counter()
-        measure_some(min(n, k))
-        elapsed = time.perf_counter() - start
-        per_pair = elapsed / min(n, k) ** 2
-        if elapsed > 0.1 * seconds:
-            break
+    try:
+        measure_some(min(n, 2))  # compiles and loads
+        for k in (4, 32, 256):
+            start = time.perf_counter()
+            measure_some(min(n, k))
+            elapsed = time.perf_counter() - start
+            per_pair = elapsed / min(n, k) ** 2
+            if elapsed > 0.1 * seconds:
+                break
+    except (MemoryError, OSError):
+        raise
+    except Exception:  # the block of the rejected object raises the error
+        return min(n, 256)
     size = math.isqrt(int(seconds / max(per_pair, 1e-12)))
     size = max(SMALLEST, min(LARGEST, size))
     return min(n, size - size % SMALLEST)
 
 
-@dataclass(frozen=True)
-class Rejection:
+class Rejection(NamedTuple):
     """Pair that the measure rejects, by its position in the block, with the reason."""
 
     row: int
@@ -378,7 +342,7 @@ class TileJob:
 
     @property
     def half(self) -> bool:
-        """True if blocks below the diagonal are mirror images of those above."""
+        """Whether blocks below the diagonal are mirror images of those above."""
         return self.measure.symmetric or self.symmetrize
 
     def run(self, tile: Tile, left: Any, right: Any = None) -> Rejection | None:
@@ -398,7 +362,7 @@ class TileJob:
             self.store.write(tile.columns, tile.rows, block.T)
         return None
 
-    def values(self, left: Any, right: Any = None) -> NDArray[Any]:
+    def values(self, left: Any, right: Any = None) -> Array:
         """Measure the block between two collections, in the type of the file; raise if a value is infinite."""
         measure = self.measure
         A = measure.encode(left)
@@ -412,11 +376,8 @@ class TileJob:
                 return S
         raise ValueError("its value is infinite")
 
-    def _measure_singly(self, left: Any, right: Any) -> tuple[NDArray[Any], Rejection | None]:
-        """Measure a block row by row, and a rejected row pair by pair: NaN for rejected pairs, and the first of them.
-
-        Unless NaN is written, the first rejected pair ends it.
-        """
+    def _measure_singly(self, left: Any, right: Any) -> tuple[Array, Rejection | None]:
+        """Measure row by row, rejected rows pair by pair: NaN for rejected pairs, unless the first of them ends it."""
         block = np.full((count_objects(left), count_objects(right)), np.nan, dtype=self.store.dtype)
         first = None
         for i in range(len(block)):
@@ -433,7 +394,7 @@ class TileJob:
         return block, first
 
     def _try(self, x: Any, z: Any) -> tuple[Any, str]:
-        """Values of a block; or NaN, and the reason why the measure rejects it."""
+        """Values of a block; or NaN and the reason why the measure rejects it."""
         try:
             return self.values(x, z), ""
         except (MemoryError, OSError):

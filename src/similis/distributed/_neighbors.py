@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from similis import base
+from similis._utils.arrays import Array, Indices
 from similis._utils.environment import require_package
-from similis.base import (
-    FittedArrays,
-    as_integer_k,
-    at_least,
-    between,
-    choice,
-    count_objects,
-    fitted_indices,
-    fitted_reals,
-    take_objects,
-    validated_outer,
-)
 from similis.distributed._cluster import FEW_PAIRS, hold, pairs_on_cluster, run_unordered
 from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
@@ -31,7 +21,8 @@ from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
 _BATCH = 1024  # new objects per search
 
 
-class NeighborIndex(FittedArrays, BaseEstimator):
+@base.estimator
+class NeighborIndex(base.FittedArrays, BaseEstimator):
     """Approximate nearest neighbors of objects under an arbitrary measure.
 
     Parameters
@@ -41,13 +32,10 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     n_neighbors : int, default=15
         Neighbors stored per training object: the degree of the graph that is searched.
     method : {"descent", "pynndescent"}, default="descent"
-        "descent" needs only proximities of pairs, so it works with any measure on any objects. "pynndescent" is that
-        library's faster index for vectors under Minkowski (p >= 1), Chebyshev, Cosine and RBF; the proximities are
-        those of the measure.
-    n_trees : int, default=2
-        Pivot trees that give the first neighbors.
-    max_iter : int, default=12
-        Largest number of rounds.
+        "descent" works with any measure on any objects. "pynndescent" is that library's faster index for vectors under
+        Minkowski (p >= 1), Chebyshev, Cosine and RBF.
+    n_trees, max_iter : int, default=2 and 12
+        Pivot trees that give the first neighbors; largest number of rounds.
     tol : float, default=0.001
         The descent ends when a round changes less than this fraction of all entries.
     random_state : int, RandomState or None, default=None
@@ -59,24 +47,10 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         The fitted measure.
     objects_ : array or list
         The training objects.
-    indices_ : ndarray of shape (n, n_neighbors)
-        Neighbors of each training object, nearest first, without itself; padded with -1.
-    proximities_ : ndarray of shape (n, n_neighbors)
-        Their proximities, float32.
-    n_calls_ : int
-        Pairs measured by fit and all queries since.
-    n_iter_ : int
-        Number of rounds.
-
-    See Also
-    --------
-    OnNeighbors : classifiers that need only the neighbors and their own block.
-
-    Notes
-    -----
-    Memory: the objects, and about 40 bytes for each of n * n_neighbors entries. Equal proximities are ranked in the
-    order in which they are found. On a cluster every worker holds the objects and only measures, so that a cluster
-    helps with slow measures such as alignments, not with counting.
+    indices_, proximities_ : ndarray of shape (n, n_neighbors)
+        Neighbors of each training object, nearest first, without itself, then -1; their proximities, float32.
+    n_calls_, n_iter_ : int
+        Pairs measured by fit and all queries since; number of rounds.
 
     Examples
     --------
@@ -84,50 +58,28 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     >>> from similis import Counting
     >>> from similis.distributed import NeighborIndex
     >>> X = np.random.default_rng(0).integers(0, 2, (500, 30))
-    >>> index = NeighborIndex(Counting(), n_neighbors=10, random_state=0).fit(X)
-    >>> proximities, indices = index.kneighbors(X[:3], 2)
+    >>> proximities, indices = NeighborIndex(Counting(), random_state=0).fit(X).kneighbors(X[:3], 2)
     >>> indices[:, 0].tolist(), proximities[:, 0].tolist()
     ([0, 1, 2], [30.0, 30.0, 30.0])
     """
 
     fitted_arrays = {
-        "indices_": fitted_indices("N", "K", low=-1, below="N"),
-        "proximities_": fitted_reals("N", "K", nan=True),
-        "_near": fitted_indices("N", None, low=-1, below="N"),
+        "indices_": base.fitted_indices("N", "K", low=-1, below="N"),
+        "proximities_": base.fitted_reals("N", "K", nan=True),
+        "_near": base.fitted_indices("N", None, low=-1, below="N"),
     }
 
-    _parameter_constraints = {
-        "measure": [Measure],
-        "n_neighbors": [at_least(1)],
-        "method": [choice("descent", "pynndescent")],
-        "n_trees": [at_least(0)],
-        "max_iter": [at_least(0)],
-        "tol": [between(0, 1)],
-        "random_state": ["random_state"],
-    }
+    measure: Measure = field(kw_only=False, metadata={"constraints": [Measure]})
+    n_neighbors: int = base.param(15, base.at_least(1))
+    method: str = base.param("descent", base.choice("descent", "pynndescent"))
+    n_trees: int = base.param(2, base.at_least(0))
+    max_iter: int = base.param(12, base.at_least(0))
+    tol: float = base.param(0.001, base.between(0, 1))
+    random_state: Any = base.param(None, "random_state")
 
-    def __init__(
-        self,
-        measure: Measure,
-        *,
-        n_neighbors: int = 15,
-        method: str = "descent",
-        n_trees: int = 2,
-        max_iter: int = 12,
-        tol: float = 0.001,
-        random_state: Any = None,
-    ) -> None:
-        self.measure = measure
-        self.n_neighbors = n_neighbors
-        self.method = method
-        self.n_trees = n_trees
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-    @validated_outer
+    @base.validated_outer
     def fit(self, X: Any, y: Any = None, *, client: Any = None) -> NeighborIndex:
-        """Find the neighbors of the n training objects `X`; `y` are labels, for measures that learn from them.
+        """Find the neighbors of the training objects `X`; `y` are labels, for measures that learn from them.
 
         A `client` from :func:`connect` measures the pairs on a cluster; the graph is the same as without one.
         """
@@ -135,7 +87,7 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         self.objects_ = self.measure_.validate_objects(X)
         self.n_calls_ = self.n_iter_ = 0
         rng = check_random_state(self.random_state)
-        n = count_objects(self.objects_)
+        n = base.count_objects(self.objects_)
         lists = Lists.empty(n, max(1, min(self.n_neighbors, n - 1)))
         self._trees: list[PivotTree] = []
         self._outer: Any = None
@@ -150,44 +102,28 @@ class NeighborIndex(FittedArrays, BaseEstimator):
 
     def verify_fitted(self) -> None:
         super().verify_fitted()
-        if hasattr(self, "objects_") and count_objects(self.objects_) != len(self.indices_):
+        if hasattr(self, "objects_") and (n := base.count_objects(self.objects_)) != len(self.indices_):
             raise ProximityError(
-                f"NeighborIndex must have one list of neighbors per object. Got {len(self.indices_)} for "
-                f"{count_objects(self.objects_)} objects."
+                f"NeighborIndex must have one list of neighbors per object. Got {len(self.indices_)} for {n} objects."
             )
 
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None
-    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Find neighbors of new objects, or those of the training objects.
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None) -> tuple[Array, Indices]:
+        """Find neighbors of m new objects; without `X` those of the training objects, each without itself.
 
-        Parameters
-        ----------
-        X : collection of m objects, optional
-            New objects; None for the training objects, each without itself.
-        n_neighbors : int, optional
-            Number k of neighbors; as at fit by default.
-        client : distributed.Client, optional
-            A cluster that searches, from :func:`connect`; every worker holds a copy of the index.
-
-        Returns
-        -------
-        proximities, indices : ndarray of shape (m, k)
-            Nearest first; NaN and -1 if fewer than k were found.
+        Returns proximities and indices of shape (m, n_neighbors), nearest first; NaN and -1 if fewer were found. A
+        `client` from :func:`connect` searches on a cluster; every worker holds a copy of the index.
         """
         check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else as_integer_k(n_neighbors)
+        k = self.n_neighbors if n_neighbors is None else base.as_integer_k(n_neighbors)
         if X is None:
             return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
-        k = min(k, count_objects(self.objects_))
+        k = min(k, base.count_objects(self.objects_))
         objects = self.measure_.check_objects(X)
-        m = count_objects(objects)
+        m = base.count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
-        searched: Any = ((rows, self._search(objects[rows], k)) for rows in batches)
-        if client is not None:
-            index = hold(self, client)
-            searched = run_unordered(lambda rows: (NeighborIndex._search, index, objects[rows], k), batches, client)
+        index = hold(self, client)
+        searched = run_unordered(lambda rows: (NeighborIndex._search, index, objects[rows], k), batches, client)
         for rows, (values, found, calls) in searched:
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls
@@ -197,14 +133,14 @@ class NeighborIndex(FittedArrays, BaseEstimator):
     def _sign(self) -> int:
         return -1 if self.measure_.kind == "dissimilarity" else 1
 
-    def _scores(self, objects: Any, i: Any, j: Any) -> NDArray[Any]:
+    def _scores(self, objects: Any, i: Any, j: Any) -> Array:
         """Scores of objects i to training objects j, pair by pair; larger is nearer."""
-        return self._sign * self.measure_.pairs(take_objects(objects, i), take_objects(self.objects_, j))
+        return self._sign * self.measure_.pairs(base.take_objects(objects, i), base.take_objects(self.objects_, j))
 
     def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
         cluster = None if client is None else pairs_on_cluster(self.measure_, self.objects_, client)
 
-        def pairs(i: Any, j: Any) -> NDArray[Any]:
+        def pairs(i: Any, j: Any) -> Array:
             self.n_calls_ += len(i)
             if cluster is None or len(i) < FEW_PAIRS:
                 return self._scores(self.objects_, i, j)
@@ -229,28 +165,23 @@ class NeighborIndex(FittedArrays, BaseEstimator):
             self.n_iter_ = descend(lists, compare, max_iter=self.max_iter, tol=self.tol, rng=rng)
 
     def _fit_pynndescent(self, lists: Lists, rng: np.random.RandomState) -> None:
-        """Build the graph by PyNNDescent, with proximities of the measure."""
-        metric, options = _metric_of(self.measure_)
+        options = _metric_of(self.measure_)
         library = require_package("pynndescent", extra="ann", who="NeighborIndex(method='pynndescent')")
         points = np.asarray(self.objects_, dtype=np.float32)
-        K = lists.indices.shape[1]
-        self._outer = library.NNDescent(
-            points, metric=metric, metric_kwds=options, n_neighbors=K + 1, random_state=rng.randint(2**31 - 1)
-        )
+        options |= {"n_neighbors": lists.indices.shape[1] + 1, "random_state": rng.randint(2**31 - 1)}
+        self._outer = library.NNDescent(points, **options)
         found = self._outer.neighbor_graph[0]
-        rows = np.repeat(np.arange(len(points)), found.shape[1])
-        columns = found.ravel()
+        rows, columns = np.repeat(np.arange(len(points)), found.shape[1]), found.ravel()
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
             self.n_calls_ += len(i)
             lists.push(i, j, self._scores(self.objects_, i, j))
 
-    def _search(self, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
+    def _search(self, queries: Any, k: int) -> tuple[Array, Array, int]:
         """Find the k best of each new object: proximities, indices, and the number of pairs measured."""
-        m, n = count_objects(queries), count_objects(self.objects_)
-        calls = 0
+        m, n, calls = base.count_objects(queries), base.count_objects(self.objects_), 0
 
-        def pairs(i: Any, j: Any) -> NDArray[Any]:
+        def pairs(i: Any, j: Any) -> Array:
             nonlocal calls
             calls += len(i)
             return self._scores(queries, i, j)
@@ -277,19 +208,19 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         return np.where(indices >= 0, self._sign * pool.best[:, :k], np.nan), indices, calls
 
     def __sklearn_tags__(self) -> Any:
+        measure: Any = self.measure
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure):
-            inner = get_tags(self.measure)
-            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-            tags.no_validation = inner.no_validation
-        return tags
+        if not isinstance(measure, Measure):
+            return tags
+        own = get_tags(measure)
+        return replace(tags, input_tags=own.input_tags, target_tags=own.target_tags, no_validation=own.no_validation)
 
 
-def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:
+def _in_chunks(i: Array, j: Array, size: int = 2**20) -> Any:
     return ((i[a : a + size], j[a : a + size]) for a in range(0, len(i), size))
 
 
-def _with_reverse(indices: NDArray[np.int32], rng: np.random.RandomState) -> NDArray[np.int32]:
+def _with_reverse(indices: Array, rng: np.random.RandomState) -> Array:
     """Graph in both directions: the neighbors of each object, and as many objects that it is a neighbor of."""
     n, K = indices.shape
     back = np.full((n, K), -1, np.int32)
@@ -297,21 +228,22 @@ def _with_reverse(indices: NDArray[np.int32], rng: np.random.RandomState) -> NDA
     order = rng.permutation(np.flatnonzero(columns >= 0))
     order = order[np.argsort(columns[order], kind="stable")]
     target = columns[order]
-    first = np.searchsorted(target, target)
-    place = np.arange(len(target)) - first
+    place = np.arange(len(target)) - np.searchsorted(target, target)
     keep = place < K
     back[target[keep], place[keep]] = rows[order[keep]]
     return np.hstack([indices, back])
 
 
-def _metric_of(measure: Measure) -> tuple[str, dict[str, Any]]:
-    """Metric of PyNNDescent with the same order of neighbors."""
+def _metric_of(measure: Measure) -> dict[str, Any]:
+    """Options of PyNNDescent for the metric with the same order of neighbors."""
     if isinstance(measure, Minkowski) and measure.p >= 1:
         names = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
-        return (names[measure.p], {}) if measure.p in names else ("minkowski", {"p": float(measure.p)})
+        if measure.p in names:
+            return {"metric": names[measure.p]}
+        return {"metric": "minkowski", "metric_kwds": {"p": float(measure.p)}}
     for kind, name in ((Chebyshev, "chebyshev"), (Cosine, "cosine"), (RBF, "euclidean")):
         if isinstance(measure, kind):
-            return name, {}
+            return {"metric": name}
     raise ProximityError(
         f"method='pynndescent' needs Minkowski with p >= 1, Chebyshev, Cosine or RBF. Got {type(measure).__name__}; "
         "use method='descent'."

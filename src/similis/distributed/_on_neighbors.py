@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from similis.base import (
-    FittedArrays,
-    HasMethods,
-    check_labels,
-    count_objects,
-    fitted_indices,
-    fitted_part,
-    take_objects,
-    validated_outer,
-)
+from similis import base
+from similis._utils.arrays import Array, Floats, Indices
 from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
 
@@ -26,19 +18,17 @@ _BLOCKS = 1024  # neighbors, of several new objects, in one small matrix
 _ENCODED = 2**16  # neighbors that are encoded together
 
 
-class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
+@base.estimator
+class OnNeighbors(base.FittedArrays, ClassifierMixin, BaseEstimator):
     """Classify by a local method among the neighbors that an index finds, without the matrix of all pairs.
 
-    A new object costs its search and k (k + 1) / 2 comparisons among its k neighbors (k^2 if the measure is not
-    symmetric; none for plain votes). If the index finds the true neighbors, predictions are those of the estimator on
-    the whole matrix. For ``LocalSDA`` this requires a domain that does not depend on all pairs: its own `domain`, or
-    the measure's ``domain_``.
+    If the index finds the true neighbors, predictions are those of the estimator on the whole matrix. For ``LocalSDA``
+    this requires a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
 
     Parameters
     ----------
     estimator : classifier
-        A local method with ``n_neighbors``: ``SimilarityKNN`` with any weights, ``LocalSDA``, ``SVMKNN``,
-        ``LocalNearestCentroid``.
+        A local method: ``SimilarityKNN`` with any weights, ``LocalSDA``, ``SVMKNN``, ``LocalNearestCentroid``.
     index : NeighborIndex
         Index that finds the neighbors, with its measure.
 
@@ -55,47 +45,38 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     >>> from similis.datasets import load_votes
     >>> from similis.distributed import NeighborIndex, OnNeighbors
     >>> X, y = load_votes(return_X_y=True)
-    >>> local = SimilarityKNN(n_neighbors=8, weights="kri")
-    >>> model = OnNeighbors(local, NeighborIndex(Counting(), random_state=0)).fit(X[:80], y[:80])
-    >>> bool(model.score(X[80:110], y[80:110]) > 0.9)
+    >>> model = OnNeighbors(SimilarityKNN(weights="kri"), NeighborIndex(Counting(), random_state=0))
+    >>> bool(model.fit(X[:80], y[:80]).score(X[80:110], y[80:110]) > 0.85)
     True
     """
 
-    fitted_arrays = {
-        "_codes": fitted_indices("N", below="G"),
-        "index_": fitted_part(NeighborIndex, N="N"),
-    }
+    fitted_arrays = {"_codes": base.fitted_indices("N", below="G"), "index_": base.fitted_part(NeighborIndex, N="N")}
 
-    _parameter_constraints = {"estimator": [HasMethods(["fit", "predict"])], "index": [NeighborIndex]}
+    estimator: Any = field(kw_only=False, metadata={"constraints": [base.HasMethods(["fit", "predict"])]})
+    index: NeighborIndex = field(kw_only=False, metadata={"constraints": [NeighborIndex]})
 
-    def __init__(self, estimator: Any, index: NeighborIndex) -> None:
-        self.estimator = estimator
-        self.index = index
-
-    @validated_outer
+    @base.validated_outer
     def fit(self, X: Any, y: Any, *, client: Any = None) -> OnNeighbors:
-        """Build the index of the n training objects `X` with the class labels `y`.
-
-        A `client` from :func:`connect` measures the pairs, see :meth:`NeighborIndex.fit`; :func:`predict_blocks`
-        classifies new objects on a cluster.
-        """
+        """Build the index of the training objects `X` with class labels `y`, on the cluster `client` if it is given."""
         if not hasattr(self.estimator, "n_neighbors"):
             raise ProximityError(
                 f"OnNeighbors needs a local method with the parameter n_neighbors. Got {type(self.estimator).__name__}."
             )
         self.index_ = clone(self.index).fit(X, y, client=client)
-        self.classes_, self._codes = check_labels(y, count_objects(self.index_.objects_), who=type(self).__name__)
+        self.classes_, self._codes = base.check_labels(
+            y, base.count_objects(self.index_.objects_), who=type(self).__name__
+        )
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Predict the class of m new objects."""
         return self.classes_[self._respond(X, "predict")[:, 0].astype(np.intp)]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, shape (m, G), as ``classes_``, where the estimator gives probabilities."""
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class, shape (m, G), where the estimator gives probabilities."""
         return self._respond(X, "predict_proba")
 
-    def _respond(self, X: Any, response: str) -> NDArray[np.float64]:
+    def _respond(self, X: Any, response: str) -> Floats:
         check_is_fitted(self)
         values, indices = self.index_.kneighbors(X, self.estimator.n_neighbors)
         m, k = indices.shape
@@ -105,9 +86,8 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         measured = getattr(self._local_model(), "_is_local", True)  # votes do not use the neighbors' own block
         for start in range(0, m, step):
             places = indices[start : start + step]
-            sizes = (places >= 0).sum(axis=1)
-            near = places[places >= 0]
-            whole = self.index_.measure_.encode(take_objects(self.index_.objects_, near)) if measured else None
+            sizes, near = (places >= 0).sum(axis=1), places[places >= 0]
+            whole = self.index_.measure_.encode(base.take_objects(self.index_.objects_, near)) if measured else None
             ends = np.cumsum(sizes)
             for first in range(start, min(start + step, m), together):
                 rows = slice(first, min(first + together, start + step, m))
@@ -118,9 +98,7 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
                 out[rows] = self._respond_batch(values[rows], indices[rows], blocks, response)
         return out
 
-    def _respond_batch(
-        self, values: NDArray[Any], indices: NDArray[np.intp], blocks: list[NDArray[Any]] | None, response: str
-    ) -> NDArray[np.float64]:
+    def _respond_batch(self, values: Array, indices: Indices, blocks: list[Array] | None, response: str) -> Floats:
         """Responses for a few new objects, from one small matrix that has a separate block for each."""
         found = indices >= 0
         places = indices[found]
@@ -130,14 +108,14 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
             one = np.array([label]) if response == "predict" else np.eye(len(self.classes_))[label]
             return np.tile(one.astype(np.float64), (len(indices), 1))
         model = self._local_model()
-        is_similarity = self.index_.measure_.kind == "similarity"
-        low = values[found].min() - 1 if is_similarity else values[found].max() + 1
+        is_similarity, known = self.index_.measure_.kind == "similarity", values[found]
+        low = known.min() - 1 if is_similarity else known.max() + 1
         other = np.nan if getattr(model, "allow_missing", False) else low  # never among the nearest
         S = np.full((len(places), len(places)), other)
         Q = np.full((len(indices), len(places)), other)
-        Q[np.nonzero(found)[0], np.arange(len(places))] = values[found]
+        Q[np.nonzero(found)[0], np.arange(len(places))] = known
         if blocks is None:
-            np.fill_diagonal(S, values[found].max() if is_similarity else 0.0)
+            np.fill_diagonal(S, known.max() if is_similarity else 0.0)
         else:
             end = 0
             for block in blocks:
@@ -150,15 +128,15 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         out[:, present[model.classes_]] = responses
         return out
 
-    def _block(self, places: NDArray[np.intp], encoded: Any, first: int, end: int) -> NDArray[Any]:
+    def _block(self, places: Indices, encoded: Any, first: int, end: int) -> Array:
         """Measure the neighbors of one new object against each other."""
-        index, k = self.index_, end - first
+        index, measure, k = self.index_, self.index_.measure_, end - first
         if hasattr(encoded, "__getitem__"):
             own = encoded[first:end]
         else:
-            own = index.measure_.encode(take_objects(index.objects_, places[first:end]))
-        index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
-        return index.measure_.block(own, own) if k else np.empty((0, 0))
+            own = measure.encode(base.take_objects(index.objects_, places[first:end]))
+        index.n_calls_ += k * (k + 1) // 2 if measure.symmetric else k * k
+        return measure.block(own, own) if k else np.empty((0, 0))
 
     def _local_model(self) -> Any:
         model = clone(self.estimator)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from similis._utils.arrays import Array
 from similis._utils.disk import is_stored, load_stored
 from similis._utils.messages import track
 from similis._utils.threads import single_blas_thread
@@ -24,13 +24,11 @@ BLOCK = 2**24  # bytes of a block of rows
 SEARCHED = 2**12  # objects per block for a neighbor index: a few seconds
 
 
+_METHODS = choice("predict", "predict_proba", "decision_function", "transform", "score_samples")
+
+
 @validated_function(
-    {
-        "method": [choice("predict", "predict_proba", "decision_function", "transform", "score_samples")],
-        "block_size": [at_least(1), None],
-        "n_jobs": [Integral, None],
-        "progress": ["boolean"],
-    }
+    {"method": [_METHODS], "block_size": [at_least(1), None], "n_jobs": [Integral, None], "progress": ["boolean"]}
 )
 def predict_blocks(
     model: Any,
@@ -41,18 +39,15 @@ def predict_blocks(
     n_jobs: int | None = None,
     client: Any = None,
     progress: bool = False,
-) -> NDArray[Any]:
-    """Predict rows of a matrix that stays on disk, or many objects, a block of rows at a time.
-
-    Returns what ``model.predict(X)`` would return.
+) -> Array:
+    """Return ``model.predict(X)`` for a matrix that stays on disk, or for many objects, a block of rows at a time.
 
     Parameters
     ----------
     model : fitted estimator or pipeline
         The model.
     X : array of shape (m, n), or collection of m objects
-        An ndarray, a memory map or a zarr array of proximities to the training objects; objects for a pipeline that
-        starts with ``Pairwise``.
+        An ndarray, memory map or zarr array of proximities; objects for a pipeline that starts with ``Pairwise``.
     method : {"predict", "predict_proba", "decision_function", "transform", "score_samples"}, default="predict"
         Method of the model to call.
     block_size : int, optional
@@ -60,35 +55,27 @@ def predict_blocks(
     n_jobs : int, optional
         Number of threads, each with a block of its own.
     client : distributed.Client, optional
-        A cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
+        Cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
-    Notes
-    -----
-    Memory: the predictions, and per thread the intermediate arrays of one block: at most ten times its 16 MB for the
-    models of similis. Of a zarr array two rows of chunks are held, the next being read while one is predicted: in
-    memory up to 64 MB each, beyond that in scratch files of the folder for temporary files (TMPDIR).
-
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import NearestCentroid
     >>> from similis.distributed import predict_blocks
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> predict_blocks(NearestCentroid().fit(S, [0, 0, 1, 1]), S, block_size=3)
     array([0, 0, 1, 1])
     """
-    local = client is None
     if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
         raise ProximityError(f"predict_blocks needs a matrix or a list of objects. Got a {type(X).__name__}.")
     if not count_objects(X):
         return np.array(getattr(model, method)(X))
     every = slice(0, count_objects(X))
-    pieces = _cut(every, X.chunks[0]) if local and is_stored(X) else [every]
-    size = block_size or _block_size(model, X, whole_chunks=not local)
+    pieces = _cut(every, X.chunks[0]) if client is None and is_stored(X) else [every]
+    size = block_size or _block_size(model, X, whole_chunks=client is not None)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
-    if local:
+    if client is None:
         done = _predict_locally(model, X, pieces, size, method, n_jobs)
     else:
         done = _predict_on_cluster(model, X, blocks, method, client)
@@ -101,7 +88,7 @@ def _cut(rows: slice, size: int) -> list[slice]:
 
 
 def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
-    """Rows whose proximities to the training objects take `BLOCK` bytes; on a cluster, no part of a zarr chunk."""
+    """Rows whose proximities take `BLOCK` bytes; on a cluster, no part of a zarr chunk."""
     first = model[0] if isinstance(model, Pipeline) else model
     known = getattr(first, "objects_", None)
     if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and known is None:
@@ -113,7 +100,7 @@ def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
     return max(1, BLOCK // (8 * max(1, 0 if known is None else count_objects(known))))
 
 
-def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
+def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> Array:
     X = X() if isinstance(X, partial) else X
     return np.array(getattr(model, method)(X[rows]))  # a copy: the buffer of rows is overwritten
 
@@ -136,7 +123,7 @@ def _read_ahead(X: Any, pieces: list[slice]) -> Any:
     """Rows of chunks with their values; while one is predicted, the next is read into the other of two buffers."""
     buffers: list[Any] = [None, None]
 
-    def read(number: int) -> NDArray[Any]:
+    def read(number: int) -> Array:
         buffers[number % 2] = load_stored(X, pieces[number], out=buffers[number % 2])
         return buffers[number % 2][: pieces[number].stop - pieces[number].start]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,16 +21,12 @@ _FORMAT = {"format": "similis blocks", "version": 1}
 
 @dataclass
 class Record:
-    """Finished blocks of a matrix, and those that hold an object which the measure rejects.
-
-    New ones are synced and then noted in the journal about once a second.
-    """
+    """Finished blocks of a matrix, and those that hold an object which the measure rejects."""
 
     store: BlockFile
     head: dict[str, Any] = field(default_factory=dict)  # objects, measure and block size: the first line
     done: dict[int, str] = field(default_factory=dict)  # time at which each finished block was measured
     refused: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts of the objects that hold a rejected one
-
     _lines: Any = None  # the open file
     _valid: int = 0  # bytes before the first damaged line
     _waiting: list[dict[str, Any]] = field(default_factory=list)
@@ -38,32 +34,25 @@ class Record:
 
     @property
     def path(self) -> Path:
-        """The file, beside the unfinished matrix."""
         return self.store.part.with_name(self.store.part.name + ".jsonl")
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Lock out other processes and read the finished blocks; an empty journal is removed at the end."""
-        lines = JsonLines(self.path, require_checksum=False)
-        try:
-            with lines.lock(wait=False) as held:
-                # A process that finished in between has removed the file that was opened here.
-                if not held or not lines.is_at(self.path):
-                    raise ProximityError(
-                        f"Another process is measuring into {short_path(self.store.path)}; wait for it, or name "
-                        "another file."
-                    )
-                self._lines = lines
+        with closing(JsonLines(self.path, require_checksum=False)) as lines, lines.lock(wait=False) as held:
+            # A process that finished in between has removed the file that was opened here.
+            if not held or not lines.is_at(self.path):
+                where = short_path(self.store.path)
+                raise ProximityError(f"Another process is measuring into {where}; wait for it, or name another file.")
+            self._lines = lines
+            try:
                 if self.store.part.exists():
                     self._read(lines)
-                try:
-                    yield
-                finally:
-                    self._lines = None
-                    if not lines.size:
-                        self.remove()
-        finally:
-            lines.close()
+                yield
+            finally:
+                self._lines = None
+                if not lines.size:
+                    self.remove()
 
     def clear(self) -> None:
         """Remove all lines: an empty journal belongs to no matrix."""
@@ -80,10 +69,9 @@ class Record:
 
     def add(self, number: int, refused: tuple[int, ...] | None = None) -> None:
         """Note that a block is finished, or which parts hold an object that the measure rejects."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
         if refused is None:
-            self.done[number] = now
-            self._waiting.append({"block": number, "time": now})
+            self.done[number] = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._waiting.append({"block": number, "time": self.done[number]})
         else:
             self.refused[number] = refused
             self._waiting.append({"block": number, "refused": refused})
@@ -98,16 +86,13 @@ class Record:
         self._waiting, self._last = [], time.monotonic()
 
     def remove(self) -> None:
-        """Remove the file."""
         with suppress(OSError):
             self.path.unlink()
 
     def _read(self, lines: JsonLines) -> None:
         """Read up to the first damaged line: a lost head could name blocks to be measured again."""
         for line in lines.read_new():
-            record = line.record
-            if record is None:
-                return
+            record: Any = line.record
             try:
                 if not self.head or "format" in record:
                     if any(record[key] != value for key, value in _FORMAT.items()):
@@ -119,6 +104,6 @@ class Record:
                     self.refused[int(record["block"])] = tuple(map(int, record["refused"]))
                 else:
                     self.done[int(record["block"])] = str(record["time"])
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):  # None has no keys
                 return
             self._valid = line.end

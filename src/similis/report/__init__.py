@@ -1,7 +1,4 @@
-"""HTML pages of a study's result, or of several results side by side.
-
-A page is one file that loads nothing else, and a function of the results alone.
-"""
+"""HTML pages of a study's result, or of several results side by side."""
 
 from similis.report._pages import make_comparison, make_notebook_view, make_report, write_page
 

@@ -12,28 +12,13 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import similis
+from similis import study
 from similis._drawing.figure import format_number
 from similis._drawing.html import Markup, read_template, render
 from similis._drawing.svg import frame_for_notebook, plot_style
 from similis._utils.files import atomic_write
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
-from similis.study import (
-    METRICS,
-    AgreementDisplay,
-    Comparison,
-    ConfusionDisplay,
-    ObjectsDisplay,
-    RaceDisplay,
-    RanksDisplay,
-    Recommendation,
-    ReliabilityDisplay,
-    Row,
-    SplitsDisplay,
-    StudyResult,
-    TimeErrorDisplay,
-    ValuesDisplay,
-)
 
 __all__ = ["PAPERS", "make_comparison", "make_notebook_view", "make_report", "write_page"]
 
@@ -54,16 +39,14 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    page : str
-        HTML.
-    path : str or path-like
-        File to write.
+    page, path : str or path-like
+        HTML; file to write.
     """
     with atomic_write(path) as file:
         file.write(page.encode())
 
 
-def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
+def make_report(result: study.StudyResult, *, refresh: float | None = None) -> str:
     """Make the report of a study, a complete HTML page.
 
     Parameters
@@ -75,6 +58,7 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
     """
     advice, reason = _recommend(result)
     measured = bool(result.fingerprint.get("measure"))
+    has_race = len(result.splits) > 1 and not result.is_loo
     others = [name for name in result.complete_methods() if advice is not None and name != advice.method]
     return _render_page(
         "report.html",
@@ -82,11 +66,11 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         result=result,
         n=len(result.codes),
         n_entries=len(result.methods) * len(result.splits),
-        race=RaceDisplay.from_result(result, plot=False) if len(result.splits) > 1 and not result.is_loo else None,
-        time=TimeErrorDisplay.from_result(result, plot=False),
-        reliability=ReliabilityDisplay.from_result(result, plot=False),
+        race=study.RaceDisplay.from_result(result, plot=False) if has_race else None,
+        time=study.TimeErrorDisplay.from_result(result, plot=False),
+        reliability=study.ReliabilityDisplay.from_result(result, plot=False),
         sets=result.prediction_sets() if len(result.classes) <= _MAX_CLASSES else [],
-        values=ValuesDisplay.from_result(result, plot=False) if advice and result.target is not None else None,
+        values=study.ValuesDisplay.from_result(result, plot=False) if advice and result.target is not None else None,
         grids=[(info.name, _format_grid(info.grid)) for info in result.methods if info.grid],
         papers=_list_papers(result),
         provenance=_list_provenance(result),
@@ -99,7 +83,7 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
     )
 
 
-def make_notebook_view(result: StudyResult) -> str:
+def make_notebook_view(result: study.StudyResult) -> str:
     """Make a short view for a notebook: verdict, table and errors by split.
 
     Parameters
@@ -111,7 +95,7 @@ def make_notebook_view(result: StudyResult) -> str:
     return frame_for_notebook(view, style=read_template("similis.report", "parts.css"))
 
 
-def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -> str:
+def make_comparison(found: study.Comparison, links: Mapping[str, str] | None = None) -> str:
     """Make the page that compares several studies, a complete HTML page.
 
     Parameters
@@ -121,9 +105,7 @@ def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -
     links : mapping of str to str, optional
         Address of each study's own report, by name; addresses that are not pages are left out.
     """
-    pages = {
-        name: link for name, link in (links or {}).items() if urlsplit(link).scheme in ("", "http", "https", "file")
-    }
+    schemes = ("", "http", "https", "file")
     every = {info.name for result in found.results.values() for info in result.methods}
     tables = {name: {row.method: row for row in result.table()} for name, result in found.results.items()}
     return _render_page(
@@ -133,31 +115,25 @@ def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -
         tables=tables,
         shade=_shade,
         sentence=found.ranks.summary(),
-        picture=RanksDisplay(ranks=found.ranks).svg(),
+        picture=study.RanksDisplay(ranks=found.ranks).svg(),
         mean_ranks=dict(zip(found.ranks.methods, found.ranks.mean.tolist())),
         left_out=sorted(every - set(found.ranks.methods)),
         advice={name: result.recommend() for name, result in found.results.items()},
-        links=pages,
+        links={name: link for name, link in (links or {}).items() if urlsplit(link).scheme in schemes},
     )
 
 
 def _render_page(template: str, **context: Any) -> str:
     script = read_template("similis.report", "page.js")
     style = plot_style() + read_template("similis.report", "parts.css") + read_template("similis.report", "page.css")
-    return render(
-        "similis.report",
-        template,
-        style=style,
-        script=script,
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),  # the only script that may run
-        number=format_number,
-        **context,
-    )
+    context |= {"style": style, "script": script, "number": format_number}
+    script_hash = b64encode(sha256(script.encode()).digest()).decode()  # the only script that may run
+    return render("similis.report", template, script_hash=script_hash, **context)
 
 
-def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
+def _recommend(result: study.StudyResult) -> tuple[study.Recommendation | None, str]:
     """Recommendation, or None and the reason why there is none."""
-    if not isinstance(result, StudyResult):
+    if not isinstance(result, study.StudyResult):
         raise ProximityError(f"A report needs a StudyResult. Got {type(result).__name__}.")
     try:
         return result.recommend(), ""
@@ -165,7 +141,7 @@ def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
         return None, str(error)
 
 
-def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) -> dict[str, Any]:
+def _summarize(result: study.StudyResult, advice: study.Recommendation | None, reason: str) -> dict[str, Any]:
     """Verdict, table of methods and errors by split."""
     table = result.table()
     heads, *texts = result.format_table(intervals=True)
@@ -175,7 +151,7 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         "heads": heads,
         "rows": list(zip(table, texts)),
         "summaries": {info.name: info.summary for info in result.methods},
-        "splits": SplitsDisplay.from_result(result, plot=False).svg(),
+        "splits": study.SplitsDisplay.from_result(result, plot=False).svg(),
     }
     if advice is not None:
         first, *rest = advice.sentences
@@ -194,13 +170,12 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
     return found
 
 
-def _show_matrix(result: StudyResult) -> dict[str, Any]:
+def _show_matrix(result: study.StudyResult) -> dict[str, Any]:
     """Heat map in two orders, spectrum, embedding and suspicious pairs, from what the result keeps of the matrix."""
     picture = result.picture
     if picture is None:
         return {"picture": None}
-    names, labels = result.object_names(), [str(c) for c in result.classes]
-    codes = result.codes[picture.objects]
+    names, labels, codes = result.object_names(), [str(c) for c in result.classes], result.codes[picture.objects]
     values = picture.low + (picture.levels.astype(np.float64) - 1) / 254 * (picture.high - picture.low)
     values[picture.levels == 0] = np.nan
     m = len(picture.objects)
@@ -211,59 +186,51 @@ def _show_matrix(result: StudyResult) -> dict[str, Any]:
         objects, square = picture.objects[order], values[np.ix_(order, order)]
         shown = MatrixDisplay(values=square, order=objects, bounds=edges, codes=codes[order], **known)
         heat.append(shown.svg([f"{names[i]} ({labels[result.codes[i]]})" for i in objects]))
-    mass, spectrum, found = 0.0, Markup(), picture.eigenvalues
-    if found is not None and len(found):
-        spectrum = SpectrumDisplay.from_eigenvalues(found).svg()
-        mass = float(np.abs(found[found < 0]).sum() / (np.abs(found).sum() or 1.0))
+    found = np.zeros(0) if picture.eigenvalues is None else picture.eigenvalues
     return {
         "picture": picture,
         "heat": heat,
         "missing": bool((picture.levels == 0).any()),
-        "spectrum": spectrum,
-        "negative_mass": mass,
+        "spectrum": SpectrumDisplay.from_eigenvalues(found).svg() if len(found) else Markup(),
+        "negative_mass": float(np.abs(found[found < 0]).sum() / (np.abs(found).sum() or 1.0)),
         "embedding": _show_embedding(result, picture, names, labels),
         "names": names,
     }
 
 
-def _show_embedding(result: StudyResult, picture: Any, names: list[str], labels: list[str]) -> Markup:
+def _show_embedding(result: study.StudyResult, picture: Any, names: list[str], labels: list[str]) -> Markup:
     if picture.points is None or not len(picture.points):
         return Markup()
-    share = np.full(len(result.codes), np.nan)
+    share, seen = np.full(len(result.codes), np.nan), picture.looked_at
     if result.target is None:
         share = result.predictions_by_object().share_wrong()
     tips = []
-    for i in picture.looked_at:
+    for i in seen:
         wrong = "" if share[i] != share[i] else f"\n{share[i]:.0%} of all predictions wrong"
         true = f"class {result.y[i]}" if result.target is None else f"true value {result.target[i]:.4g}"
         tips.append(f"{names[i]}\n{true}{wrong}")
-    shown = EmbeddingDisplay(
-        points=picture.points,
-        signature=np.array(picture.signature),
-        shares=np.array(picture.shares),
-        codes=result.codes[picture.looked_at],
-        class_names=labels,
-    )
-    return shown.svg(tips, np.flatnonzero(share[picture.looked_at] == 1).tolist())
+    axes = {"signature": np.array(picture.signature), "shares": np.array(picture.shares)}
+    shown = EmbeddingDisplay(points=picture.points, codes=result.codes[seen], class_names=labels, **axes)
+    return shown.svg(tips, np.flatnonzero(share[seen] == 1).tolist())
 
 
-def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
+def _show_predictions(result: study.StudyResult, advice: study.Recommendation | None) -> dict[str, Any]:
     """Disagreement, confusion and hard objects."""
     if advice is None or result.target is not None:
         return {"agreement": None, "confusion": None, "hard": None}
     share = result.predictions_by_object().share_wrong()
     few = len(result.classes) <= _MAX_CLASSES
     return {
-        "agreement": AgreementDisplay.from_result(result, plot=False),
-        "confusion": ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
-        "hard": ObjectsDisplay.from_result(result, plot=False),
+        "agreement": study.AgreementDisplay.from_result(result, plot=False),
+        "confusion": study.ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
+        "hard": study.ObjectsDisplay.from_result(result, plot=False),
         "relabel": result.relabeling_candidates(),
         "n_right": int((share == 0).sum()),
         "n_divided": int(((share >= 0.25) & (share <= 0.75)).sum()),
     }
 
 
-def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]:
+def _list_papers(result: study.StudyResult) -> list[tuple[str, list[tuple[str, str]]]]:
     """Papers behind the methods, each with the methods it describes and where, then similis."""
     cited: dict[str, list[tuple[str, str]]] = {}
     for info in result.methods:
@@ -277,14 +244,14 @@ def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]
     return [*((PAPERS.get(key, key), cited[key]) for key in order), (ours, [])]
 
 
-def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
+def _list_provenance(result: study.StudyResult) -> list[tuple[str, str]]:
     """Protocol, data, versions and machine."""
     fingerprint, sessions, settings = result.fingerprint, result.sessions, result.settings()
     what = f"{len(result.classes)} classes" if result.target is None else "regression"
     rows = [
         ("protocol", result.protocol.describe(len(result.splits))),
         ("data", f"{len(result.codes):,} objects, {what}, {result.kind}"),
-        ("ranked by", METRICS[result.metric].label),
+        ("ranked by", study.METRICS[result.metric].label),
     ]
     if "groups" in settings:
         rows.append(("groups", f"{settings['groups']:,}, never on both sides of a split or fold"))
@@ -313,9 +280,8 @@ def _format_grid(grid: Mapping[str, Any]) -> str:
     return "; ".join(f"{name}: {', '.join(values)}" for name, values in texts.items())
 
 
-def _shade(error: float, table: Mapping[str, Row]) -> float:
+def _shade(error: float, table: Mapping[str, study.Row]) -> float:
     """1 for the best method of a data set, 0 for twice its error and more, with a margin for errors near zero."""
     errors = [row.error for row in table.values() if row.error == row.error]
     least = min(errors)
-    reach = max(least, 0.02, float(np.median(errors)) - least)
-    return max(0.0, 1 - (error - least) / reach)
+    return max(0.0, 1 - (error - least) / max(least, 0.02, float(np.median(errors)) - least))
