@@ -26,7 +26,7 @@ def param(default: Any, *constraints: Any) -> Any:
     return field(default=default, metadata={"constraints": list(constraints) or "no_validation"})
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False)
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def estimator(cls: Class) -> Class:
     """Make the constructor and ``_parameter_constraints`` of a class from the parameters that it and its bases declare.
 

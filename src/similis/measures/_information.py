@@ -13,22 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Mask
-from similis.base import (
-    FittedArrays,
-    Measure,
-    Tick,
-    as_collection,
-    at_least,
-    estimator,
-    fill_strips,
-    fitted_reals,
-    for_each_strip,
-    param,
-    storable,
-    verify_numbering,
-)
 from similis.exceptions import ProximityError
 from similis.measures._categorical import all_numbers, to_floats
 from similis.measures._sets import (
@@ -98,7 +84,7 @@ class Lin(SetMeasure):
         return [features.encode(some, "Lin") for some in sets]
 
 
-@storable
+@base.storable
 @dataclass
 class _Information:
     """Information -log P of every training feature, and of unseen features."""
@@ -108,8 +94,8 @@ class _Information:
     of_sets: bool
 
 
-@estimator
-class Resnik(Measure):
+@base.estimator
+class Resnik(base.Measure):
     """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
 
     s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it
@@ -137,15 +123,15 @@ class Resnik(Measure):
     array([[1.39, 0.69, 0.  , 0.  ]])
     """
 
-    taxonomy: Any = param(None, Mapping, None)
-    counts: Any = param(None, Mapping, None)
+    taxonomy: Any = base.param(None, Mapping, None)
+    counts: Any = base.param(None, Mapping, None)
 
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[frozenset[Any]]:
         if self.taxonomy is None:
             raise ProximityError('Resnik needs a taxonomy, such as {"cat": "mammal", "dog": ["mammal", "pet"]}.')
-        X = as_collection(X, "Resnik")
+        X = base.as_collection(X, "Resnik")
         if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
             X = X.ravel()
         X = [x.tolist() if isinstance(x, np.ndarray) else x for x in X]  # concepts, not rows of 0 and 1
@@ -181,13 +167,13 @@ class Resnik(Measure):
                 members.setdefault(concept, []).append(i)
         return _Concepts(len(objects), members)
 
-    def block(self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = np.zeros((A.n, B.n))
         known, unseen = self._information.values, self._information.unseen
         # In ascending order, so that the information of the most specific common concept is written last.
         for concept in sorted(A.members.keys() & B.members.keys(), key=lambda c: known.get(c, unseen)):
             out[np.ix_(A.members[concept], B.members[concept])] = known.get(concept, unseen)
-        for_each_strip(lambda rows: None, A.n, n_jobs, tick)
+        base.for_each_strip(lambda rows: None, A.n, n_jobs, tick)
         return out
 
     def _above(self, concepts: frozenset[Any]) -> set[Any]:
@@ -214,8 +200,8 @@ class _Concepts:
     members: dict[Any, list[int]]
 
 
-@estimator
-class ResidualEntropy(Measure):
+@base.estimator
+class ResidualEntropy(base.Measure):
     """Residual entropy: information in the common features minus the information in those of one object only.
 
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
@@ -255,7 +241,7 @@ class ResidualEntropy(Measure):
     array([[ 1.04,  1.04, -0.29, -0.69]])
     """
 
-    n_bins: int | None = param(None, at_least(2), None)
+    n_bins: int | None = base.param(None, base.at_least(2), None)
 
     _added_params = ("n_bins",)  # since 1.0
 
@@ -308,7 +294,7 @@ class ResidualEntropy(Measure):
                 table[np.isnan(numbers), k] = None
         return table
 
-    def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         all_objects = _bits(np.ones((1, len(counts)), dtype=bool))[0]
@@ -319,7 +305,7 @@ class ResidualEntropy(Measure):
             # [cazzanti2007] Eq. (2.5) -> -H(R | x and z) + H(R | x \ z) / 2 + H(R | z \ x) / 2
             _kernels.residual_entropies(A.codes, A.starts, B.codes, B.starts, *bits, rows.start, rows.stop, mirror, out)
 
-        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
+        return base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
 
 
 def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
@@ -333,12 +319,12 @@ def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
     return edges
 
 
-@storable
+@base.storable
 @dataclass
-class _Context(FittedArrays):
+class _Context(base.FittedArrays):
     """Training objects: their features, the objects that have each feature, and the count of each object."""
 
-    fitted_arrays = {"counts": fitted_reals("objects", low=1)}
+    fitted_arrays = {"counts": base.fitted_reals("objects", low=1)}
 
     vocabulary: dict[Any, int]
     having: Mask
@@ -351,7 +337,7 @@ class _Context(FittedArrays):
         shape = len(self.vocabulary), len(self.counts)
         if not isinstance(self.having, np.ndarray) or self.having.dtype != bool or self.having.shape != shape:
             raise ProximityError("having of ResidualEntropy must be a table of bits, features x objects.")
-        verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
+        base.verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
         """Convert objects to sets in the same way as the training objects."""

@@ -11,32 +11,16 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import require_package
-from similis.base import (
-    Integral,
-    Measure,
-    Number,
-    Tick,
-    as_collection,
-    between,
-    choice,
-    estimator,
-    fill_rows,
-    fill_strips,
-    first_position,
-    fitted_count,
-    fitted_reals,
-    param,
-)
 from similis.exceptions import ProximityError
 
 # Distances between two points, by the names of scipy.
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
 
 
-class PointSetMeasure(Measure):
+class PointSetMeasure(base.Measure):
     """Base of measures on sets of points of one dimension, optionally weighted."""
 
     keeps_float32 = True
@@ -91,7 +75,7 @@ class PointSets:
 
 def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
     """Validate point sets; return pairs of points (k, d) and weights (k,). Single numbers are points on a line."""
-    sets = [_as_set(x, i, who) for i, x in enumerate(as_collection(X, who))]
+    sets = [_as_set(x, i, who) for i, x in enumerate(base.as_collection(X, who))]
     _dimension([sets])
     return sets
 
@@ -128,7 +112,7 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
     if not points.size:
         raise ProximityError(f"{who} needs objects with at least one point. Object {i} is empty.")
     if not np.isfinite(points).all():
-        where = first_position(~np.isfinite(points))
+        where = base.first_position(~np.isfinite(points))
         raise ProximityError(f"{who} needs finite numbers. Object {i} has NaN or infinity at {where}.")
     return points
 
@@ -152,7 +136,7 @@ def _dimension(collections: Sequence[list[Any]]) -> int:
     return first
 
 
-@estimator
+@base.estimator
 class Wasserstein(PointSetMeasure):
     """Earth mover's distance: the smallest cost of moving the weight of one point set to the other.
 
@@ -184,14 +168,14 @@ class Wasserstein(PointSetMeasure):
     4.0
     """
 
-    metric: str = param("euclidean", choice(*METRICS))
-    p: float = param(1.0, between(1, None, "left"))
+    metric: str = base.param("euclidean", base.choice(*METRICS))
+    p: float = base.param(1.0, base.between(1, None, "left"))
 
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     _needs_mass = True
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         def row(i: int, first: int) -> Floats:
             a, begin = A.weights[A.place(i)], int(B.starts[first])
             b, starts = B.weights[begin:], B.starts[first:] - begin
@@ -204,10 +188,10 @@ class Wasserstein(PointSetMeasure):
             return np.maximum(costs, 0.0) ** (1 / self.p)
 
         out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
-        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
+        return base.fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
-@estimator
+@base.estimator
 class IRM(PointSetMeasure):
     """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
@@ -230,7 +214,7 @@ class IRM(PointSetMeasure):
     15.5
     """
 
-    metric: str = param("euclidean", choice(*METRICS))
+    metric: str = base.param("euclidean", base.choice(*METRICS))
 
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
@@ -242,7 +226,7 @@ class IRM(PointSetMeasure):
         orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
         return [(points[order], weights[order]) for (points, weights), order in zip(sets, orders)]
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         rank_a, rank_b = _ranks(A, B)
 
         def row(i: int, first: int) -> Floats:
@@ -254,7 +238,7 @@ class IRM(PointSetMeasure):
             return matched
 
         out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
-        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
+        return base.fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
 def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
@@ -282,7 +266,7 @@ def _ranks(*collections: PointSets) -> list[Indices]:
     return [np.array([rank[key] for key in own]) for own in keys]
 
 
-@estimator
+@base.estimator
 class PyramidMatch(PointSetMeasure):
     """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
@@ -316,10 +300,10 @@ class PyramidMatch(PointSetMeasure):
     array([[1.  , 1.  , 0.18]])
     """
 
-    n_levels: int = param(8, Number(Integral, 1, 53, closed="both"))
-    normalize: bool = param(True, "boolean")
+    n_levels: int = base.param(8, base.Number(base.Integral, 1, 53, closed="both"))
+    normalize: bool = base.param(True, "boolean")
 
-    fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
+    fitted_arrays = {"low_": base.fitted_reals("d"), "_dimension": base.fitted_count(1)}
 
     fit_only_indexes = False
     # A float64 coordinate has 53 binary digits.
@@ -335,7 +319,7 @@ class PyramidMatch(PointSetMeasure):
         span = float((points.max(axis=0) - self.low_).max()) or 1.0
         self.side_ = span / 2 ** (self.n_levels - 1)
 
-    encode_together = Measure.encode_together  # the bins are those of the training sets
+    encode_together = base.Measure.encode_together  # the bins are those of the training sets
 
     def encode(self, objects: list[Any]) -> PointSets:
         """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
@@ -354,7 +338,7 @@ class PyramidMatch(PointSetMeasure):
         starts = np.searchsorted(of[first], np.arange(sets.shape[0] + 1)).astype(np.int64)
         return PointSets(bins[first], np.add.reduceat(counts, first), starts, sets.dtype)
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape))
         histograms = A.points, A.weights, A.starts, B.points, B.weights, B.starts
         # The self-similarity of a set is the sum of its weights in all bins.
@@ -366,7 +350,9 @@ class PyramidMatch(PointSetMeasure):
                 out[rows] /= np.sqrt(np.outer(own_A[rows], own_B))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
-        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(self.result_dtype(A, B), copy=False)
+        return base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(
+            self.result_dtype(A, B), copy=False
+        )
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:

@@ -10,25 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
-from similis.base import (
-    FittedArrays,
-    Measure,
-    Tick,
-    between,
-    check_table,
-    count_objects,
-    estimator,
-    fill_strips,
-    first_position,
-    fitted_count,
-    fitted_reals,
-    for_each_strip,
-    param,
-    storable,
-    verify_numbering,
-)
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
 from similis.measures._vectors import TwoWayArray, both_layouts
@@ -37,7 +20,7 @@ SPARSE = 8  # 64-bit words per present feature above which a sparse product is f
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
 
 
-class SetMeasure(Measure):
+class SetMeasure(base.Measure):
     """Base of set similarities, functions of the common features and of the features of each set."""
 
     alpha = beta = 0.5
@@ -61,14 +44,14 @@ class SetMeasure(Measure):
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = common_salience(A, B, n_jobs)
 
         def work(rows: slice) -> None:
             self._combine(A.salience, B.salience, rows, out)
 
         # Weighted sums round differently in the two halves.
-        return fill_strips(out, work, n_jobs, tick, mirror=B is A and self.symmetric and A.bits is None)
+        return base.fill_strips(out, work, n_jobs, tick, mirror=B is A and self.symmetric and A.bits is None)
 
 
 @dataclass
@@ -81,15 +64,15 @@ class _Sets:
     weighted: Any = None
 
 
-@storable
+@base.storable
 @dataclass
-class _Features(FittedArrays):
+class _Features(base.FittedArrays):
     """Features of the sets in a fixed order; `vocabulary` numbers those of token sets, None stands for binary rows.
 
     `weights` is None if each feature counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
-    fitted_arrays = {"n_features": fitted_count(), "weights": fitted_reals(None, optional=True)}
+    fitted_arrays = {"n_features": base.fitted_count(), "weights": base.fitted_reals(None, optional=True)}
 
     n_features: int
     vocabulary: dict[Any, int] | None
@@ -100,7 +83,7 @@ class _Features(FittedArrays):
     def verify_fitted(self) -> None:
         super().verify_fitted()
         if self.vocabulary is not None:
-            verify_numbering(self.vocabulary, self.n_features, "vocabulary of sets")
+            base.verify_numbering(self.vocabulary, self.n_features, "vocabulary of sets")
         if self.weights is not None and len(self.weights) != self.n_features:
             raise ProximityError("Sets must have one weight per feature.")
 
@@ -123,7 +106,7 @@ class _Features(FittedArrays):
             n_features = widths[0]
             present = sum(int(np.count_nonzero(o)) if isinstance(o, np.ndarray) else o.nnz for o in collections)
         weights = None if salience is None else _weights(salience, vocabulary, n_features)
-        words = n_features / 64 * sum(map(count_objects, collections))
+        words = n_features / 64 * sum(map(base.count_objects, collections))
         return cls(n_features, vocabulary, weights, salience, weights is None and words <= SPARSE * max(present, 1))
 
     def encode(self, objects: Any, who: str) -> _Sets:
@@ -167,7 +150,9 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
     left, right = A.bits.rows, B.bits.columns
     out = np.empty((left.shape[0], right.shape[1]))
-    for_each_strip(lambda rows: _kernels.common_bits(left, right, rows.start, rows.stop, B is A, out), len(out), n_jobs)
+    base.for_each_strip(
+        lambda rows: _kernels.common_bits(left, right, rows.start, rows.stop, B is A, out), len(out), n_jobs
+    )
     return out
 
 
@@ -198,11 +183,11 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
     return weights
 
 
-def read_sets(X: Any, measure: Measure) -> Any:
+def read_sets(X: Any, measure: base.Measure) -> Any:
     """Validate sets: return token sets as a list of frozensets, binary rows as booleans, words of bits, or CSR."""
     who, X = type(measure).__name__, _list_or_array(X)
     if getattr(measure, "packed", False):
-        A = check_table(X, who, dtype=None, order="C")
+        A = base.check_table(X, who, dtype=None, order="C")
         if A.dtype not in (np.uint8, np.uint64):
             raise ProximityError(
                 f"{who} with packed=True needs rows of uint8 or uint64 words, as made by numpy.packbits. Got {A.dtype}."
@@ -220,7 +205,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
             f"{who} needs sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
             "[set(x.split()) for x in X]."
         )
-    A = check_table(X, who, accept_sparse="csr", dtype="numeric")
+    A = base.check_table(X, who, accept_sparse="csr", dtype="numeric")
     values = A
     if sparse.issparse(A):
         A = sparse.csr_array(A, dtype=np.float64, copy=True)
@@ -229,7 +214,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
         values = A.data
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = first_position(strange) if values is A else "a stored entry"
+        where = base.first_position(strange) if values is A else "a stored entry"
         raise ProximityError(
             f"{who} needs sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
             "Threshold the rows first, as in X > 0."
@@ -268,7 +253,7 @@ def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
     return words(octets)
 
 
-def read_described(X: Any, measure: Measure) -> Any:
+def read_described(X: Any, measure: base.Measure) -> Any:
     """Validate sets or rows of values: return a list of frozensets, or a table."""
     X = _list_or_array(X)
     some = isinstance(X, (list, tuple)) and any(isinstance(x, (set, frozenset)) for x in X)
@@ -306,7 +291,7 @@ def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
     return np.array([number for row in numbers for number in row], dtype=np.int32), starts
 
 
-@estimator
+@base.estimator
 class Jaccard(SetMeasure):
     """Common features divided by all features, s(x, z) = |x and z| / |x or z|; Tanimoto similarity of fingerprints.
 
@@ -334,7 +319,7 @@ class Jaccard(SetMeasure):
            [0.5, 1. ]])
     """
 
-    packed: bool = param(False, "boolean")
+    packed: bool = base.param(False, "boolean")
 
     domain_ = (0.0, 1.0)
     alpha = beta = 1.0
@@ -375,11 +360,11 @@ class Overlap(SetMeasure):
         _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
 
 
-@estimator
+@base.estimator
 class _Tversky(SetMeasure):
-    alpha: float = param(0.5, between(0, None, "left"))
-    beta: float = param(0.5, between(0, None, "left"))
-    salience: Any = param(None, "array-like", dict, None)
+    alpha: float = base.param(0.5, base.between(0, None, "left"))
+    beta: float = base.param(0.5, base.between(0, None, "left"))
+    salience: Any = base.param(None, "array-like", dict, None)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]

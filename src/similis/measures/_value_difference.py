@@ -9,26 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis.base import (
-    STRIP,
-    FittedArrays,
-    Kind,
-    Tick,
-    between,
-    check_labels,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    for_each_strip,
-    param,
-    positive,
-    storable,
-    validated,
-)
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
 from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
@@ -36,9 +18,9 @@ from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
 
-@storable
+@base.storable
 @dataclass
-class ValueTables(FittedArrays):
+class ValueTables(base.FittedArrays):
     """Tables of the differences of values, estimated from the training labels.
 
     Values of a feature with the same class probabilities are one *kind* of value. Neighboring features with few kinds
@@ -46,11 +28,11 @@ class ValueTables(FittedArrays):
     """
 
     fitted_arrays = {
-        "codebook": fitted_part(Codebook, n="n"),
-        "weights": fitted_indices("n"),
-        "table": fitted_reals(None),
-        "offsets": fitted_indices("groups"),
-        "widths": fitted_indices("groups"),
+        "codebook": base.fitted_part(Codebook, n="n"),
+        "weights": base.fitted_indices("n"),
+        "table": base.fitted_reals(None),
+        "offsets": base.fitted_indices("groups"),
+        "widths": base.fitted_indices("groups"),
     }
 
     codebook: Codebook
@@ -67,7 +49,7 @@ class ValueTables(FittedArrays):
         if not isinstance(self.kinds, list) or not isinstance(self.groups, list) or len(self.kinds) != d:
             raise ProximityError("kinds and groups of ValueTables must be lists, kinds one per feature.")
         for kinds, size in zip(self.kinds, sizes.tolist()):
-            fitted_indices(None).verify(kinds, {}, "kinds of ValueTables")
+            base.fitted_indices(None).verify(kinds, {}, "kinds of ValueTables")
             if len(kinds) <= size:
                 raise ProximityError("kinds of ValueTables must have an entry per code, and one for unseen values.")
         spans = [tuple(span) for span in self.groups]
@@ -117,10 +99,10 @@ class ValueTables(FittedArrays):
             grouped[:, g] = sum(self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
         return both_layouts(grouped)
 
-    def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
+    def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         operands = A.rows, B.columns, self.table, self.offsets, self.widths
-        for_each_strip(
+        base.for_each_strip(
             lambda rows: _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out),
             len(out),
             n_jobs,
@@ -149,7 +131,7 @@ def _grouped(tables: list[Array]) -> tuple[Any, ...]:
     return groups, weights, np.concatenate([T.ravel() for T in joined]), offsets, widths
 
 
-@estimator
+@base.estimator
 class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
@@ -192,26 +174,29 @@ class VDM(CategoricalMeasure):
     array([[0. , 0.5, 2.5]])
     """
 
-    q: float = param(2.0, positive())
-    smoothing: float = param(0.0, between(0, None, "left"))
-    unseen: str = param("zero", choice("zero", "prior"))
-    similarity: bool = param(False, "boolean")
+    q: float = base.param(2.0, base.positive())
+    smoothing: float = base.param(0.0, base.between(0, None, "left"))
+    unseen: str = base.param("zero", base.choice("zero", "prior"))
+    similarity: bool = base.param(False, "boolean")
 
-    fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
+    fitted_arrays = {"_tables": base.fitted_part(ValueTables, n="n")}
 
     @property
-    def kind(self) -> Kind:  # type: ignore[override]
+    def kind(self) -> base.Kind:  # type: ignore[override]
         """Kind of the returned numbers, by the parameter `similarity`."""
         return "similarity" if self.similarity else "dissimilarity"
 
     def learn(self, objects: Array, y: Any) -> None:
-        self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
+        self.classes_, codes = base.check_labels(y, len(objects), who="VDM", min_classes=1)
         tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
         self._tables = tables
         self.domain_ = (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
-            pairs = ((both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])) for i in range(0, len(rows), STRIP))
+            pairs = (
+                (both_layouts(rows[i : i + base.STRIP]), both_layouts(rows[i:]))
+                for i in range(0, len(rows), base.STRIP)
+            )
             self.max_ = max(float(tables.compare(A, B).max()) for A, B in pairs) or 1.0
             self.domain_ = (1 - tables.largest / self.max_, 1.0)
 
@@ -219,7 +204,7 @@ class VDM(CategoricalMeasure):
         check_is_fitted(self)
         return self._tables.encode(objects)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
             # [chen2010] p. 35 -> 1 - d / d_max
@@ -242,7 +227,7 @@ class _Mixed:
     missing: Mask
 
 
-@estimator
+@base.estimator
 class HVDM(CategoricalMeasure):
     """Heterogeneous value difference metric: VDM on categorical columns, scaled differences on numeric ones.
 
@@ -279,14 +264,14 @@ class HVDM(CategoricalMeasure):
     array([[0.   , 0.53 , 1.414]])
     """
 
-    categorical: Any = param(None, "array-like", None)
-    smoothing: float = param(0.0, between(0, None, "left"))
-    unseen: str = param("zero", choice("zero", "prior"))
+    categorical: Any = base.param(None, "array-like", None)
+    smoothing: float = base.param(0.0, base.between(0, None, "left"))
+    unseen: str = base.param("zero", base.choice("zero", "prior"))
 
     fitted_arrays = {
-        "_tables": fitted_part(ValueTables, optional=True),
-        "mean_": fitted_reals("d"),
-        "scale_": fitted_reals("d"),
+        "_tables": base.fitted_part(ValueTables, optional=True),
+        "mean_": base.fitted_reals("d"),
+        "scale_": base.fitted_reals("d"),
     }
 
     kind = "dissimilarity"
@@ -296,12 +281,14 @@ class HVDM(CategoricalMeasure):
         """Types of the columns of a text file: by content, or categories that `fit` converts where they are numbers."""
         return "mixed" if self.categorical is None else "category"
 
-    @validated
+    @base.validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         objects = self.check_objects(X, reset=True)
         mask = self.categorical_ = self._which_categorical(X, objects)
         if mask.any():
-            self.classes_, codes = check_labels(y, len(objects), who="HVDM with categorical columns", min_classes=1)
+            self.classes_, codes = base.check_labels(
+                y, len(objects), who="HVDM with categorical columns", min_classes=1
+            )
             n_classes = len(self.classes_)
             self._tables = ValueTables.learn(objects[:, mask], codes, n_classes, 2.0, self.smoothing, self.unseen)
         numbers = np.ma.masked_invalid(self._numbers(objects))
@@ -320,7 +307,7 @@ class HVDM(CategoricalMeasure):
         missing = np.isnan(numbers)
         return _Mixed(codes, both_layouts(np.where(missing, 0.0, numbers)), missing)
 
-    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
             # Computed with 0 for missing numbers; a missing and a known number differ by 1.

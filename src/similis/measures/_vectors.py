@@ -9,36 +9,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
-from similis.base import (
-    Kind,
-    Measure,
-    Tick,
-    at_least,
-    between,
-    check_table,
-    estimator,
-    first_position,
-    for_each_strip,
-    mirror_upper,
-    param,
-    positive,
-)
 from similis.exceptions import ProximityError
 
 
-class VectorMeasure(Measure):
+class VectorMeasure(base.Measure):
     """Base of measures on rows of finite numbers; float32 stays float32."""
 
     keeps_float32 = True
 
     def validate_objects(self, X: Any) -> Array:
         who = type(self).__name__
-        A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
+        A = base.check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
-            where = first_position(strange)
+            where = base.first_position(strange)
             value = "NaN" if np.isnan(A).any() else "infinity (inf)"
             raise ProximityError(f"{who} needs finite numbers. Got {value} at {where}. Impute or drop it first.")
         return A
@@ -94,7 +80,7 @@ def normalized(A: Array) -> Array:
 ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
 
 
-def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Floats:
+def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
     if A.shape[0] <= ROWS:
         out = safe_sparse_dot(A, B.T, dense_output=True)
@@ -106,13 +92,13 @@ def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None
         def work(rows: slice) -> None:
             out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
 
-        for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
+        base.for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
     if B is A:
-        mirror_upper(out)
+        base.mirror_upper(out)
     return out
 
 
-@estimator
+@base.estimator
 class Polynomial(VectorMeasure):
     """Power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
 
@@ -133,9 +119,9 @@ class Polynomial(VectorMeasure):
     16.0
     """
 
-    degree: int = param(2, at_least(1))
-    coef0: float = param(0.0, between(None, None, "neither"))
-    lift: float | None = param(None, between(0, None, "left"), None)
+    degree: int = base.param(2, base.at_least(1))
+    coef0: float = base.param(0.0, base.between(None, None, "neither"))
+    lift: float | None = base.param(None, base.between(0, None, "left"), None)
 
     @property
     def domain_(self) -> tuple[float, float] | None:
@@ -166,7 +152,7 @@ class Polynomial(VectorMeasure):
         return inner
 
 
-@estimator
+@base.estimator
 class Sigmoid(VectorMeasure):
     """Sigmoid of the inner product, s(x, z) = tanh(gamma <x, z> + coef0); indefinite in general.
 
@@ -188,8 +174,8 @@ class Sigmoid(VectorMeasure):
     0.4621
     """
 
-    gamma: float = param(1.0, positive())
-    coef0: float = param(0.0, between(None, None, "neither"))
+    gamma: float = base.param(1.0, base.positive())
+    coef0: float = base.param(0.0, base.between(None, None, "neither"))
 
     domain_ = (-1.0, 1.0)
 
@@ -229,19 +215,19 @@ class Cosine(VectorMeasure):
 class DistanceMeasure(VectorMeasure):
     """Base of measures that are functions of the L_p distance; by default the distance of order `p`."""
 
-    kind: Kind = "dissimilarity"
+    kind: base.Kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     p: float
 
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
-@estimator
+@base.estimator
 class RBF(DistanceMeasure):
     """Radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
 
@@ -258,13 +244,13 @@ class RBF(DistanceMeasure):
     0.3679
     """
 
-    gamma: float = param(1.0, positive())
+    gamma: float = base.param(1.0, base.positive())
 
     kind = "similarity"
     domain_ = (0.0, 1.0)
     path_params = ("gamma",)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
 
@@ -282,14 +268,14 @@ class RBF(DistanceMeasure):
             np.multiply(squares[rows], -gamma, out=out[rows])
             np.exp(out[rows], out=out[rows])
 
-        for_each_strip(work, len(out), n_jobs)
+        base.for_each_strip(work, len(out), n_jobs)
         return out
 
 
 _FAR = 20.0  # larger powers are computed from differences divided by the largest one
 
 
-@estimator
+@base.estimator
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
@@ -309,7 +295,7 @@ class Minkowski(DistanceMeasure):
     9.0
     """
 
-    p: float = param(2.0, positive())
+    p: float = base.param(2.0, base.positive())
 
 
 class Chebyshev(DistanceMeasure):
@@ -327,7 +313,7 @@ class Chebyshev(DistanceMeasure):
 
 
 def power_distances(
-    A: TwoWayArray, B: TwoWayArray, p: float, root: bool, n_jobs: int | None = None, tick: Tick = None
+    A: TwoWayArray, B: TwoWayArray, p: float, root: bool, n_jobs: int | None = None, tick: base.Tick = None
 ) -> Array:
     """Compute p-th powers of Minkowski distances or, with `root`, the distances; only half of them if `B is A`."""
     mirror = B is A
@@ -346,5 +332,5 @@ def power_distances(
     def work(rows: slice) -> None:
         _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)
 
-    for_each_strip(work, A.shape[0], n_jobs, tick)
+    base.for_each_strip(work, A.shape[0], n_jobs, tick)
     return out
