@@ -33,16 +33,16 @@ class Scores:
     def symmetric(self) -> bool:
         return bool(np.array_equal(self.table, self.table.T))
 
-    def spell(self, sequence: Any, i: int) -> str:
-        """Translate a sequence, object i, to the letters of parasail."""
-        try:
-            return "".join(_ASCII[self.place[letter]] for letter in sequence)
-        except KeyError:
-            at, letter = next((at, a) for at, a in enumerate(sequence) if a not in self.place)
-            raise ProximityError(
-                f"Alignment needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
-                f"{str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
-            ) from None
+    def spell(self, sequences: list[Any]) -> list[str]:
+        """Translate sequences to the letters of parasail."""
+        for i, sequence in enumerate(sequences):
+            for at, letter in enumerate(sequence):
+                if letter not in self.place:
+                    raise ProximityError(
+                        f"Alignment needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} "
+                        f"has {str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
+                    )
+        return ["".join(_ASCII[self.place[letter]] for letter in sequence) for sequence in sequences]
 
 
 def _named(name: str) -> Scores:
@@ -94,10 +94,8 @@ class Alignment(SequenceMeasure):
     mode : {"local", "global"}, default="local"
         Align the best part of each sequence (Smith-Waterman, [smith1981]) or both from end to end (Needleman-Wunsch,
         [needleman1970]), with affine costs of gaps ([gotoh1982]).
-    gap_open : int, default=11
-        Cost of the first letter of a gap, not below `gap_extend`.
-    gap_extend : int, default=1
-        Cost of each further letter.
+    gap_open, gap_extend : int, default=11 and 1
+        Cost of the first letter of a gap, not below that of each further letter.
     score : {"raw", "normalized", "evalue"}, default="raw"
         "normalized" divides by the geometric mean of the two self-scores. "evalue" is -log10 E, where
         E = K |x| |z| exp(-lambda score) is the expected number of such scores of random sequences of these lengths.
@@ -105,22 +103,18 @@ class Alignment(SequenceMeasure):
     Attributes
     ----------
     domain_ : tuple or None
-        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
-        with itself; None if the values have no bounds.
+        Interval of the values; None without bounds. (0, 1) needs letters that score most with themselves.
     lambda_, K_ : float
         Constants of the distribution of chance scores, with ``score="evalue"`` only.
 
     Notes
     -----
-    Needs parasail: ``pip install 'similis[strings]'``. A gap of k letters costs gap_open + (k - 1) gap_extend, as in
-    parasail; "existence 11, extension 1" of BLAST is gap_open=12. Letters match in either case unless the matrix
-    distinguishes cases. An empty sequence scores 0 locally and its gap globally; with "evalue" it is an error. Two
-    sequences with self-scores of zero have the normalized score 1.
+    Needs parasail: ``pip install 'similis[strings]'``. "Existence 11, extension 1" of BLAST is gap_open=12. Letters
+    match in either case unless the matrix distinguishes cases. An empty sequence scores 0 locally and its gap globally;
+    with "evalue" it is an error. Two sequences with self-scores of zero have the normalized score 1.
 
-    [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small for similar sequences,
-    so that its negative logarithm is the similarity here. lambda and K are estimated in `fit` from the scores of random
-    sequences with the letter frequencies of the training sequences, by the moments of the Gumbel distribution of such
-    scores; the random seed is fixed.
+    [chen2010] sec. 5.3.2 compares yeast proteins by E-values, which are small for similar sequences. lambda and K are
+    estimated in `fit`, by moments, from the scores of random sequences with the training frequencies of the letters.
 
     Examples
     --------
@@ -199,7 +193,7 @@ class Alignment(SequenceMeasure):
 
     def encode(self, objects: list[Any]) -> _Letters:
         scores = self._scores
-        texts = [scores.spell(sequence, i) for i, sequence in enumerate(objects)]
+        texts = scores.spell(objects)
         own = np.zeros(len(texts))
         if self.score == "normalized":
             own = _Aligner(self, scores, texts, texts).pairs(texts, texts)
@@ -236,7 +230,7 @@ class Alignment(SequenceMeasure):
     def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
         """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""
         scores = self._scores
-        letters = "".join(scores.spell(sequence, i) for i, sequence in enumerate(objects))
+        letters = "".join(scores.spell(objects))
         if not letters:
             raise ProximityError("score='evalue' needs training sequences with letters. All sequences are empty.")
         alphabet, counts = np.unique(list(letters), return_counts=True)
@@ -283,7 +277,6 @@ class _Aligner:
         return np.array([align(profile, z, *gaps).score if z else self._gap(len(x)) for z in others], dtype=float)
 
     def pairs(self, left: list[str], right: list[str]) -> Floats:
-        """Compute the scores of sequences with those at the same places."""
         return np.array([self.row(x, [z])[0] for x, z in zip(left, right)])
 
     def _gap(self, length: int) -> int:
@@ -293,8 +286,6 @@ class _Aligner:
 
 @dataclass
 class _Letters:
-    """Sequences in the letters of parasail, the matrix of scores, and self-scores."""
-
     texts: list[str]
     scores: Scores
     own: Floats

@@ -16,10 +16,8 @@ from similis.exceptions import ProximityError
 from similis.measures._sets import concatenated
 from similis.measures._vectors import sparse_products
 
-# Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
-Graph = tuple[list[Any], list[tuple[int, int, Any]]]
-# Counts of the labels of each graph in each round.
-Histograms = list[list[Counter[int]]]
+Graph = tuple[list[Any], list[tuple[int, int, Any]]]  # labels of the nodes 0, 1, ...; edges (node, node, label or None)
+Histograms = list[list[Counter[int]]]  # counts of the labels of each graph in each round
 
 
 def _as_graph(x: Any, i: int) -> Graph:
@@ -65,13 +63,11 @@ class WeisfeilerLehman(Measure):
     """Weisfeiler-Lehman similarity: number of pairs of nodes with equal neighborhoods, summed over all radii.
 
     s(x, z) = sum over r = 0, ..., n_iter and over labels c of N_r(x, c) N_r(z, c), where N_r counts the nodes with
-    label c after r refinements. A refinement replaces the label of each node by a new label for the combination of its
-    own label and those of its neighbors.
+    label c after r refinements, each of which joins to the label of a node those of its neighbors ([shervashidze2011]).
 
     Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
     networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
-    count as one. The similarity, of [shervashidze2011], is positive semi-definite and agrees with that of GraKeL.
+    pairs of nodes, or triples with a label; labels are hashable. Equal edges count once.
 
     Parameters
     ----------
@@ -102,9 +98,7 @@ class WeisfeilerLehman(Measure):
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def validate_objects(self, X: Any) -> list[Graph]:
-        """Validate graphs: dictionaries, pairs (edges, node labels), or objects with the methods of networkx."""
-        if hasattr(X, "tolist"):
-            X = X.tolist()
+        X = X.tolist() if hasattr(X, "tolist") else X
         if not isinstance(X, (list, tuple)) or not len(X):
             raise ProximityError(
                 f"WeisfeilerLehman needs a list of at least one graph. Got {type(X).__name__}, 0 sample(s) found in it."
@@ -139,10 +133,7 @@ class WeisfeilerLehman(Measure):
 @storable
 @dataclass
 class _Labels(FittedArrays):
-    """Labels of every round: ``rounds[r]`` maps the description of a node to its number.
-
-    `sizes` is the number of labels of each round seen in `fit`; larger numbers are valid within one call only.
-    """
+    """Labels of every round, ``rounds[r]``: description of a node -> number; in `fit` below ``sizes[r]``."""
 
     rounds: list[dict[Any, int]]
     edges: dict[Any, int]
@@ -164,20 +155,15 @@ class _Labels(FittedArrays):
     def count(self, described: Histograms) -> _Counts:
         """Count the stored labels, one column each, and compute the self-similarity of each graph."""
         firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
-        known = [
-            {
-                first + label: n
-                for counter, first, size in zip(counters, firsts, self.sizes)
-                for label, n in counter.items()
-                if label < size
-            }
-            for counters in described
-        ]
+        known: list[dict[int, int]] = [{} for _ in described]
+        for counts, counters in zip(known, described):
+            for counter, first, size in zip(counters, firsts, self.sizes):
+                counts.update((first + label, n) for label, n in counter.items() if label < size)
         columns, starts = concatenated([list(counts) for counts in known])
         values = np.array([n for counts in known for n in counts.values()], dtype=np.float64)
         own = [sum(n * n for counter in counters for n in counter.values()) for counters in described]
-        counts = sparse.csr_array((values, columns, starts), (len(described), max(firsts[-1], 1)))
-        return _Counts(counts, np.array(own, dtype=np.float64))
+        table = sparse.csr_array((values, columns, starts), (len(described), max(firsts[-1], 1)))
+        return _Counts(table, np.array(own, dtype=np.float64))
 
 
 @dataclass
@@ -193,7 +179,7 @@ def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any
     counters = []
     for i, graph in enumerate(graphs):
         try:
-            counters.append(_refine(graph, rounds, edges))
+            counters.append(_refine(*graph, rounds, edges))
         except TypeError:
             raise ProximityError(
                 f"Labels of nodes and edges must be hashable. Graph {i} has an unhashable one."
@@ -201,9 +187,7 @@ def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any
     return counters
 
 
-def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
-    """Count the labels of one graph per round; new descriptions get the next number."""
-    names, links = graph
+def _refine(names: Any, links: Any, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
     neighbors: list[set[tuple[int, int]]] = [set() for _ in names]
     for a, b, name in links:
         kind = 0 if edges is None else edges.setdefault(name, len(edges))
@@ -212,9 +196,7 @@ def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | 
     labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
     counters = [Counter(labels)]
     for table in rounds[1:]:
-        described = [
-            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbors)
-        ]
-        labels = [table.setdefault(description, len(table)) for description in described]
+        near = [tuple(sorted((kind, labels[b]) for kind, b in ends)) for ends in neighbors]
+        labels = [table.setdefault(description, len(table)) for description in zip(labels, near)]
         counters.append(Counter(labels))
     return counters

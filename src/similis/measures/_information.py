@@ -10,38 +10,24 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Mask
 from similis.exceptions import ProximityError
+from similis.measures import _sets
 from similis.measures._categorical import all_numbers, to_floats
-from similis.measures._sets import (
-    SetMeasure,
-    _Features,
-    _Sets,
-    as_sets,
-    check_form,
-    concatenated,
-    is_binary,
-    read_described,
-    read_sets,
-    words,
-)
 
 
-class Lin(SetMeasure):
+class Lin(_sets.SetMeasure):
     """Lin similarity: twice the information of common features divided by that of both objects.
 
     s(x, z) = 2 I(common) / (I(x) + I(z)), the ratio model with alpha = beta = 0.5, where the information I of a set of
-    features is the sum of -log P over them and P the relative frequency of a feature among the training objects. Rare
-    common features have larger weights.
+    features is the sum of -log P over them and P the relative frequency of a feature among the training objects.
 
     Objects are rows of categories (a feature is a value in its column), Python sets of tokens, or a sparse binary
     matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this. A feature that no
-    training object has gets -log(1 / (n + 1)), as if it had occurred once in one more object; the paper does not define
-    this case. If neither object has any information, the similarity is 1.
+    training object has gets -log(1 / (n + 1)), which the paper does not define. Without any information, s(x, z) = 1.
 
     Examples
     --------
@@ -55,32 +41,32 @@ class Lin(SetMeasure):
     cells = "category"
 
     def validate_objects(self, X: Any) -> Any:
-        return read_described(X, self)
+        return _sets.read_described(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
-        sets = as_sets(objects)
+        sets = _sets.as_sets(objects)
         counts = Counter(token for tokens in sets for token in tokens)
         # [cazzanti2007] sec. 2.1 -> I(x[i]) = -log P(x[i])
         information = {token: -math.log(count / len(sets)) for token, count in counts.items()}
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))
 
-    def encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _sets._Sets:
         return self._encode([objects], known=True)[0]
 
-    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_sets._Sets]:
         return self._encode(collections, known=False)
 
-    def _encode(self, collections: Sequence[Any], known: bool) -> list[_Sets]:
+    def _encode(self, collections: Sequence[Any], known: bool) -> list[_sets._Sets]:
         """Encode sets by the training features (`known`), or by those of the given sets."""
         check_is_fitted(self, "_information")
         for objects in collections:
-            check_form(objects, self._information.of_sets, "Lin")
-        sets = [as_sets(objects) for objects in collections]
+            _sets.check_form(objects, self._information.of_sets, "Lin")
+        sets = [_sets.as_sets(objects) for objects in collections]
         seen: set[Any] = set().union(*chain(*sets))
         salience = dict.fromkeys(seen, self._information.unseen) | self._information.values
         chosen = sorted(self._information.values if known else seen, key=repr)
         weights = np.array([salience[token] for token in chosen])
-        features = _Features(len(chosen), {token: k for k, token in enumerate(chosen)}, weights, salience, False)
+        features = _sets._Features(len(chosen), {token: k for k, token in enumerate(chosen)}, weights, salience, False)
         return [features.encode(some, "Lin") for some in sets]
 
 
@@ -101,18 +87,16 @@ class Resnik(base.Measure):
     s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it
     ([resnik1995], cited in [cazzanti2007] sec. 2.1). A concept counts as above itself.
 
-    An object is a concept (a text), or a set of concepts, such as the senses of a word or the terms of a gene; the
-    similarity of two sets is that of their most similar concepts. Objects with no concept in common have similarity 0,
-    as if there were one root. A concept that does not occur has the largest information, log(N + 1) for N counts, as in
-    :class:`Lin`. The similarity of an object to itself is its information content, so that it differs between objects.
+    An object is a concept (a text) or a set of concepts, such as the senses of a word; the similarity of two sets is
+    that of their most similar concepts, 0 if none is above both. A concept that does not occur has the largest
+    information, log(N + 1) for N counts, as in :class:`Lin`.
 
     Parameters
     ----------
     taxonomy : dict
         Parent of each concept, or a list of its parents. A root needs no entry.
     counts : dict, optional
-        Frequency of each concept in some corpus, from which P is estimated; 0 for one that is left out. By default the
-        training objects are counted.
+        Frequency of each concept in some corpus, by default among the training objects; 0 for one that is left out.
 
     Examples
     --------
@@ -135,7 +119,7 @@ class Resnik(base.Measure):
         if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
             X = X.ravel()
         X = [x.tolist() if isinstance(x, np.ndarray) else x for x in X]  # concepts, not rows of 0 and 1
-        objects = read_sets([x if isinstance(x, set | frozenset | list | tuple) else [x] for x in X], self)
+        objects = _sets.read_sets([x if isinstance(x, set | frozenset | list | tuple) else [x] for x in X], self)
         concepts = set(self.taxonomy).union(*map(_as_list, self.taxonomy.values()))
         for i, x in enumerate(objects):
             if not x <= concepts:
@@ -210,16 +194,14 @@ class ResidualEntropy(base.Measure):
     Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
     of other values (a feature is a value in its column). `fit` determines whether rows are binary.
 
-    The distribution of R is the empirical one. If no training object has all the features, the entropy is 0; the paper
-    does not define this case, nor how numbers become features. An object need not be most similar to itself, since a
-    condition can raise an entropy.
+    If no training object has all the features, the entropy is 0; the paper does not define this case, nor how numbers
+    become features. An object need not be most similar to itself. :class:`Lin` assumes independent features.
 
     Parameters
     ----------
     n_bins : int or None, default=None
-        Number of intervals of a numeric column of a table, with equal numbers of distinct training values; the feature
-        is then the interval ([cazzanti2007] sec. 3.4). By default, and for columns with at most this number of
-        values, every number is a feature.
+        Number of intervals, with equal numbers of distinct training values, that are the features of a numeric column
+        with more values ([cazzanti2007] sec. 3.4). By default every number is a feature.
 
     Attributes
     ----------
@@ -227,11 +209,6 @@ class ResidualEntropy(base.Measure):
         Inner limits of the intervals of each column, which belong to the upper interval; empty for a column without.
     domain_ : tuple
         ``(-log m, log m)`` after fit, m the number of distinct training objects.
-
-    See Also
-    --------
-    Lin : assumes independent features.
-    TverskyContrast : the underlying model, [cazzanti2007] Eq. (2.1).
 
     Examples
     --------
@@ -247,16 +224,16 @@ class ResidualEntropy(base.Measure):
 
     @property
     def cells(self) -> str:  # type: ignore[override]
-        """Types of the columns of a text file: numbers if all are 0 or 1, or with `n_bins` wherever possible."""
+        """Columns of a text file are numbers if all are 0 or 1, or with `n_bins` wherever possible."""
         return "binary" if self.n_bins is None else "mixed"
 
     def validate_objects(self, X: Any) -> Any:
-        return read_described(X, self)
+        return _sets.read_described(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
-        of_sets, presence = isinstance(objects, list), is_binary(objects)
+        of_sets, presence = isinstance(objects, list), _sets.is_binary(objects)
         self.bin_edges_ = [] if of_sets or presence or self.n_bins is None else _bin_edges(objects, self.n_bins)
-        distinct = Counter(as_sets(self._in_bins(objects), presence))
+        distinct = Counter(_sets.as_sets(self._in_bins(objects), presence))
         ordered = dict.fromkeys(token for tokens in distinct for token in sorted(tokens, key=repr))
         vocabulary = {token: k for k, token in enumerate(ordered)}
         having = np.zeros((len(vocabulary), len(distinct)), dtype=bool)
@@ -309,7 +286,6 @@ class ResidualEntropy(base.Measure):
 
 
 def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
-    """Inner limits of intervals with equal numbers of distinct values, for each numeric column with more values."""
     edges = []
     for column in objects.T:
         numbers = to_floats(column, "") if all_numbers(column) else np.empty(0)
@@ -341,29 +317,29 @@ class _Context(base.FittedArrays):
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
         """Convert objects to sets in the same way as the training objects."""
-        check_form(objects, self.of_sets, "ResidualEntropy")
-        if self.presence and not is_binary(objects):
+        _sets.check_form(objects, self.of_sets, "ResidualEntropy")
+        if self.presence and not _sets.is_binary(objects):
             raise ProximityError("ResidualEntropy was fitted on binary rows. Got rows with other values than 0 and 1.")
-        return as_sets(objects, self.presence)
+        return _sets.as_sets(objects, self.presence)
 
     def encode(self, collections: Sequence[Any], vocabulary: dict[Any, int]) -> list[_CodedSubsets]:
         """Encode objects; codes beyond the training features belong to no training object."""
         n_unseen = len(vocabulary) - len(self.vocabulary) + 1
         having = _bits(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
-        unseen = len(vocabulary)
-        coded = [
-            [sorted({vocabulary.get(t, unseen) for t in s}) for s in self.sets(objects)] for objects in collections
-        ]
-        return [_CodedSubsets(*concatenated(codes), having) for codes in coded]
+        encoded = []
+        for objects in collections:
+            codes = [sorted({vocabulary.get(t, len(vocabulary)) for t in tokens}) for tokens in self.sets(objects)]
+            encoded.append(_CodedSubsets(*_sets.concatenated(codes), having))
+        return encoded
 
 
 @dataclass
 class _CodedSubsets:
-    codes: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    having: NDArray[np.uint64]
+    codes: Array
+    starts: Array
+    having: Array
 
 
-def _bits(mask: Mask) -> NDArray[np.uint64]:
+def _bits(mask: Mask) -> Array:
     """Pack rows of a mask into words; bit k of word w is column 64 w + k."""
-    return words(np.packbits(mask, axis=1, bitorder="little"))
+    return _sets.words(np.packbits(mask, axis=1, bitorder="little"))

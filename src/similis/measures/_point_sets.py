@@ -16,8 +16,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import require_package
 from similis.exceptions import ProximityError
 
-# Distances between two points, by the names of scipy.
-METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
+METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")  # of scipy
 
 
 class PointSetMeasure(base.Measure):
@@ -53,10 +52,8 @@ class PointSets:
     @classmethod
     def of(cls, objects: list[Any], dimension: int | None, *, mass: bool) -> PointSets:
         """Concatenate sets; with `mass`, omit points of weight zero and scale the weights of each set to sum one."""
-        if dimension is not None and _dimension([objects]) != dimension:
-            raise ProximityError(
-                f"Point sets must have the dimension of the training sets, {dimension}. Got {_dimension([objects])}."
-            )
+        if dimension is not None and (got := _dimension([objects])) != dimension:
+            raise ProximityError(f"Point sets must have the dimension of the training sets, {dimension}. Got {got}.")
         dtype = np.result_type(*(points.dtype for points, _ in objects))
         if mass:
             objects = [(points[weights > 0], weights[weights > 0] / weights.sum()) for points, weights in objects]
@@ -68,9 +65,15 @@ class PointSets:
     def shape(self) -> tuple[int]:
         return (len(self.starts) - 1,)
 
-    def place(self, i: int) -> slice:
-        """The slice of the points of set i."""
-        return slice(int(self.starts[i]), int(self.starts[i + 1]))
+    def get(self, i: int) -> tuple[Array, Floats]:
+        """Return the points and weights of set i."""
+        place = slice(int(self.starts[i]), int(self.starts[i + 1]))
+        return self.points[place], self.weights[place]
+
+    def rest(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
+        """Return the points and weights of the sets from `first` on, and their starts."""
+        begin = int(self.starts[first])
+        return self.points[begin:], self.weights[begin:], self.starts[first:] - begin
 
 
 def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
@@ -144,10 +147,9 @@ class Wasserstein(PointSetMeasure):
     z_j, which sum to one in each set.
 
     Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
-    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored.
-    [qiao2013] sec. 5.2 uses this distance, of [rubner2000], for color signatures of images. The network simplex method
-    ([ahuja1993] ch. 11) solves the transport problems to 1e-13 of the largest cost; if it cycles, POT is used (``pip
-    install 'similis[transport]'``).
+    of numbers is a set of points on a line. Weights are scaled to sum to one. [qiao2013] sec. 5.2 uses this distance,
+    of [rubner2000], for color signatures of images. The network simplex method ([ahuja1993] ch. 11) solves to 1e-13 of
+    the largest cost; if it cycles, POT is used (``pip install 'similis[transport]'``).
 
     Parameters
     ----------
@@ -177,9 +179,8 @@ class Wasserstein(PointSetMeasure):
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         def row(i: int, first: int) -> Floats:
-            a, begin = A.weights[A.place(i)], int(B.starts[first])
-            b, starts = B.weights[begin:], B.starts[first:] - begin
-            M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
+            (x, a), (z, b, starts) = A.get(i), B.rest(first)
+            M = _costs(x, z, self.metric, self.p)
             costs = np.empty(len(starts) - 1)
             _kernels.transport_costs(M, a, b, starts, costs)
             for j in np.flatnonzero(np.isnan(costs)):  # the simplex method cycled
@@ -199,8 +200,7 @@ class IRM(PointSetMeasure):
     points. d(x, z) is the sum of the distances times these weights ([li2000]).
 
     Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses
-    this distance for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs at equal
-    distance depends neither on the order of the two sets nor on that of their points, so that it is symmetric.
+    this distance for photographs. The order of pairs at equal distance is fixed, so that it is symmetric.
 
     Parameters
     ----------
@@ -230,11 +230,10 @@ class IRM(PointSetMeasure):
         rank_a, rank_b = _ranks(A, B)
 
         def row(i: int, first: int) -> Floats:
-            M = _costs(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
+            (x, a), (z, b, starts) = A.get(i), B.rest(first)
             flips = rank_b[first:] < rank_a[i]
             matched = np.empty(len(flips))
-            starts = B.starts[first:] - B.starts[first]
-            _kernels.greedy_matches(M, A.weights[A.place(i)], B.weights[B.starts[first] :], starts, flips, matched)
+            _kernels.greedy_matches(_costs(x, z, self.metric), a, b, starts, flips, matched)
             return matched
 
         out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
@@ -258,10 +257,7 @@ def _by_pot(a: Array, b: Array, M: Array) -> float:
 
 def _ranks(*collections: PointSets) -> list[Indices]:
     """Return ranks of the sets of all collections in one common order; equal sets have equal ranks."""
-    keys = [
-        [(*S.points[S.place(i)].ravel().tolist(), *S.weights[S.place(i)].tolist()) for i in range(*S.shape)]
-        for S in collections
-    ]
+    keys = [[tuple(np.concatenate(S.get(i), axis=None).tolist()) for i in range(*S.shape)] for S in collections]
     rank = {key: k for k, key in enumerate(sorted(set().union(*keys)))}
     return [np.array([rank[key] for key in own]) for own in keys]
 
@@ -274,9 +270,8 @@ class PyramidMatch(PointSetMeasure):
     times the finest side, l = 0, 1, ..., and I_(-1) = 0 ([grauman2005]).
 
     A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
-    optimal matching of :class:`Wasserstein` in linear time. Objects are arrays of k points of d numbers, or pairs
-    ``(points, weights)`` in which a point counts as its weight. The grid is fitted to the training points; points of
-    new objects beyond it are moved to its edge.
+    optimal matching of :class:`Wasserstein`, whose objects it reads, in linear time; a point counts as its weight. The
+    grid is fitted to the training points; points of new objects beyond it are moved to its edge.
 
     Parameters
     ----------
@@ -300,13 +295,13 @@ class PyramidMatch(PointSetMeasure):
     array([[1.  , 1.  , 0.18]])
     """
 
+    # A float64 coordinate has 53 binary digits.
     n_levels: int = base.param(8, base.Number(base.Integral, 1, 53, closed="both"))
     normalize: bool = base.param(True, "boolean")
 
     fitted_arrays = {"low_": base.fitted_reals("d"), "_dimension": base.fitted_count(1)}
 
     fit_only_indexes = False
-    # A float64 coordinate has 53 binary digits.
 
     @property
     def domain_(self) -> tuple[float, float]:

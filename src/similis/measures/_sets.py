@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,10 @@ class _Features(base.FittedArrays):
         vocabulary = None
         tokens = [isinstance(objects, list) for objects in collections]
         if all(tokens):
-            union: set[Any] = set().union(*(s for objects in collections for s in objects))
+            union: set[Any] = set().union(*chain(*collections))
             # Sorted by repr, which any value has, so that sums run in the same order in every process.
             vocabulary = {token: k for k, token in enumerate(sorted(union, key=repr))}
-            n_features, present = len(vocabulary), sum(len(s) for objects in collections for s in objects)
+            n_features, present = len(vocabulary), sum(map(len, chain(*collections)))
         elif any(tokens):
             raise ProximityError("X and Z must both be sets of tokens, or both binary rows.")
         else:
@@ -148,36 +149,31 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
         # Rounding must not raise f(x and z) above f(x) or f(z).
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
-    left, right = A.bits.rows, B.bits.columns
-    out = np.empty((left.shape[0], right.shape[1]))
-    base.for_each_strip(
-        lambda rows: _kernels.common_bits(left, right, rows.start, rows.stop, B is A, out), len(out), n_jobs
-    )
+    bits = A.bits.rows, B.bits.columns
+    out = np.empty((len(A.salience), len(B.salience)))
+    base.for_each_strip(lambda r: _kernels.common_bits(*bits, r.start, r.stop, B is A, out), len(out), n_jobs)
     return out
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
     """Return the weight of each feature, in order."""
-    if isinstance(salience, Mapping):
-        try:
-            weights = np.array([salience[name] for name in (vocabulary or range(n_features))], dtype=np.float64)
-        except KeyError as error:
-            raise ProximityError(
-                f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none; add it, or pass "
-                "a collections.defaultdict."
-            ) from None
-        except (TypeError, ValueError):
-            raise ProximityError("salience must hold a number for every feature. Got other values.") from None
-    else:
-        try:
-            weights = np.asarray(salience, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ProximityError(f"salience must hold numbers. Got {str(salience)[:60]!r}.") from None
-        if vocabulary is not None or weights.shape != (n_features,):
-            raise ProximityError(
-                f"salience must be a dict for sets of tokens, or one weight per column for binary rows, {n_features}. "
-                f"Got shape {weights.shape}."
-            )
+    named = isinstance(salience, Mapping)
+    try:
+        values = [salience[name] for name in (vocabulary or range(n_features))] if named else salience
+        weights = np.asarray(values, dtype=np.float64)
+    except KeyError as error:
+        raise ProximityError(
+            f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none; add it, or pass a "
+            "collections.defaultdict."
+        ) from None
+    except (TypeError, ValueError):
+        wrong = "a number for every feature. Got other values" if named else f"numbers. Got {str(salience)[:60]!r}"
+        raise ProximityError(f"salience must hold {wrong}.") from None
+    if not named and (vocabulary is not None or weights.shape != (n_features,)):
+        raise ProximityError(
+            f"salience must be a dict for sets of tokens, or one weight per column for binary rows, {n_features}. "
+            f"Got shape {weights.shape}."
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ProximityError("salience must hold finite, non-negative weights.")
     return weights
@@ -193,12 +189,11 @@ def read_sets(X: Any, measure: base.Measure) -> Any:
                 f"{who} with packed=True needs rows of uint8 or uint64 words, as made by numpy.packbits. Got {A.dtype}."
             )
         return A if A.dtype == np.uint64 else words(A)
-    if isinstance(X, (list, tuple)) and not (
-        len(X) and all(isinstance(x, np.ndarray) and x.dtype != object for x in X)
-    ):
+    if isinstance(X, (list, tuple)):
         if not len(X):
             raise ProximityError(f"{who} needs at least one object. Found array with 0 sample(s).")
-        return [_as_set(x, i, who) for i, x in enumerate(X)]
+        if not all(isinstance(x, np.ndarray) and x.dtype != object for x in X):
+            return [_as_set(x, i, who) for i, x in enumerate(X)]
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         text = str(X.flat[0])[:40] if X.size else ""
         raise ProximityError(
@@ -309,14 +304,9 @@ class Jaccard(SetMeasure):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import Jaccard
     >>> Jaccard()({"a", "b", "c"}, {"b", "c", "d"})
     0.5
-    >>> bits = np.packbits([[1, 1, 1, 0], [0, 1, 1, 1]], axis=1)
-    >>> Jaccard(packed=True).matrix(bits)
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
 
     packed: bool = base.param(False, "boolean")
@@ -328,8 +318,8 @@ class Jaccard(SetMeasure):
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
-    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)). Objects are sets (or lists) of tokens,
-    binary rows given as an array, or a sparse binary matrix. Two empty sets have similarity 1.
+    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects. Two empty sets have
+    similarity 1.
 
     Examples
     --------
@@ -344,8 +334,7 @@ class Dice(SetMeasure):
 class Overlap(SetMeasure):
     """Common features divided by the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
 
-    Not a case of Tversky's ratio model. Objects are sets (or lists) of tokens, binary rows given as an array, or a
-    sparse binary matrix. Two empty sets have similarity 1, an empty set and any other set similarity 0.
+    Objects are those of :class:`TverskyRatio`. Two empty sets have similarity 1, an empty and any other set 0.
 
     Examples
     --------
@@ -375,25 +364,20 @@ class _Tversky(SetMeasure):
 class TverskyContrast(_Tversky):
     """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
 
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
-    is read as sets of tokens. Two empty sets have similarity 0.
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
+    similarity 0.
 
     Parameters
     ----------
     alpha, beta : float, default=0.5
         Weights of the features of x alone and of z alone. Different weights make the similarity asymmetric.
     salience : dict or array of shape (d,), optional
-        Weight of each feature; f of a set is the sum of the weights of its features. A dict for sets of tokens, one
-        weight per column for binary rows. By default f counts the features.
+        Weight of each feature, a dict for sets of tokens; f sums them. By default f counts the features.
 
     Attributes
     ----------
     domain_ : tuple or None
         The interval of possible values for binary rows, known after fit; None for sets of tokens.
-
-    See Also
-    --------
-    TverskyRatio, Counting
 
     Examples
     --------

@@ -102,12 +102,11 @@ class ValueTables(base.FittedArrays):
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         operands = A.rows, B.columns, self.table, self.offsets, self.widths
-        base.for_each_strip(
-            lambda rows: _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out),
-            len(out),
-            n_jobs,
-            tick,
-        )
+
+        def work(rows: slice) -> None:
+            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
+
+        base.for_each_strip(work, len(out), n_jobs, tick)
         return out
 
 
@@ -136,10 +135,8 @@ class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
-    estimated from the training objects.
-
-    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
-    classifier)``. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
+    estimated from the training objects, in a pipeline ``make_pipeline(Pairwise(VDM()), classifier)`` from those of the
+    training fold. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
     classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Parameters
@@ -149,8 +146,7 @@ class VDM(CategoricalMeasure):
     smoothing : float, default=0.0
         Value added to each count of (value, class); 1 is the rule of Laplace.
     unseen : {"zero", "prior"}, default="zero"
-        Contribution of a value that did not occur in training: zero, or the difference with the class frequencies of
-        the training objects as its class probabilities.
+        A value that did not occur in training adds nothing, or has the class frequencies as its probabilities.
     similarity : bool, default=False
         Return the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training objects ([chen2010]
         p. 35). A new object farther away has a negative similarity.
@@ -193,10 +189,8 @@ class VDM(CategoricalMeasure):
         self.domain_ = (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
-            pairs = (
-                (both_layouts(rows[i : i + base.STRIP]), both_layouts(rows[i:]))
-                for i in range(0, len(rows), base.STRIP)
-            )
+            firsts = range(0, len(rows), base.STRIP)
+            pairs = ((both_layouts(rows[i : i + base.STRIP]), both_layouts(rows[i:])) for i in firsts)
             self.max_ = max(float(tables.compare(A, B).max()) for A, B in pairs) or 1.0
             self.domain_ = (1 - tables.largest / self.max_, 1.0)
 
@@ -220,10 +214,8 @@ class VDM(CategoricalMeasure):
 
 @dataclass
 class _Mixed:
-    """Encoded rows: codes of the categorical part, scaled numbers with 0 for missing values, and their mask."""
-
-    codes: TwoWayArray | None
-    numbers: TwoWayArray
+    codes: TwoWayArray | None  # of the categorical columns
+    numbers: TwoWayArray  # scaled, 0 where missing
     missing: Mask
 
 
@@ -234,16 +226,14 @@ class HVDM(CategoricalMeasure):
     d(x, z)^2 = sum over categorical i of sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^2
     + sum over numeric i of ((x[i] - z[i]) / (4 sigma_i))^2, sigma_i the standard deviation in training.
 
-    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
-    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
-    another missing number, and a missing category is a separate category. A numeric column that is constant in training
-    adds nothing.
+    The metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that equal rows
+    have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from another
+    missing number, and a missing category is a category. A numeric column that is constant in training adds nothing.
 
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
-        Categorical columns. By default those with values that are not numbers; in a frame, those whose type is not
-        numeric (text, category, bool).
+        Categorical columns. By default those with values that are not numbers; in a frame, of a type that is no number.
     smoothing, unseen
         As in :class:`VDM`, for the categorical columns.
 
@@ -278,17 +268,16 @@ class HVDM(CategoricalMeasure):
 
     @property
     def cells(self) -> str:  # type: ignore[override]
-        """Types of the columns of a text file: by content, or categories that `fit` converts where they are numbers."""
+        """Columns of a text file are read by content, or as categories that `fit` converts where they are numbers."""
         return "mixed" if self.categorical is None else "category"
 
     @base.validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         objects = self.check_objects(X, reset=True)
-        mask = self.categorical_ = self._which_categorical(X, objects)
+        mask, who = self._which_categorical(X, objects), "HVDM with categorical columns"
+        self.categorical_ = mask
         if mask.any():
-            self.classes_, codes = base.check_labels(
-                y, len(objects), who="HVDM with categorical columns", min_classes=1
-            )
+            self.classes_, codes = base.check_labels(y, len(objects), who=who, min_classes=1)
             n_classes = len(self.classes_)
             self._tables = ValueTables.learn(objects[:, mask], codes, n_classes, 2.0, self.smoothing, self.unseen)
         numbers = np.ma.masked_invalid(self._numbers(objects))
@@ -352,10 +341,7 @@ class HVDM(CategoricalMeasure):
         numbers = np.empty((len(objects), len(columns)))
         hint = "Pass the categorical columns as categorical=..."
         for place, k in enumerate(columns):
-            if objects.dtype.kind in "iuf":
-                numbers[:, place] = objects[:, k]
-            else:
-                numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
+            numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
         if np.isinf(numbers).any():
             row, place = np.argwhere(np.isinf(numbers))[0]
             raise ProximityError(f"HVDM needs finite numbers. Got inf at row {row}, column {columns[place]}.")

@@ -1,4 +1,4 @@
-"""Measures on real vectors (Cosine, Polynomial, Sigmoid, RBF, Minkowski, Chebyshev), and array helpers."""
+"""Measures on real vectors, and array helpers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
@@ -77,25 +76,17 @@ def normalized(A: Array) -> Array:
     return A / np.where(length > 0, length, 1)
 
 
-ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
+ROWS = 1024  # rows per strip
 
 
 def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
-    if A.shape[0] <= ROWS:
-        out = safe_sparse_dot(A, B.T, dense_output=True)
-        if tick is not None:
-            tick(len(out))
-    else:
-        out = np.empty((A.shape[0], B.shape[0]))
+    out = np.empty((A.shape[0], B.shape[0]))
 
-        def work(rows: slice) -> None:
-            out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
+    def work(rows: slice) -> None:
+        out[rows] = (A[rows] @ B.T).toarray()
 
-        base.for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
-    if B is A:
-        base.mirror_upper(out)
-    return out
+    return base.fill_strips(out, work, n_jobs, tick, step=ROWS, mirror=B is A)
 
 
 @base.estimator
@@ -110,7 +101,7 @@ class Polynomial(VectorMeasure):
         Added before the power; 1 gives [cazzanti2007] Eq. (2.14).
     lift : float, optional
         If given, each vector gets one more coordinate of this value and is scaled to length one, as in [bernal2003]
-        sec. 2: the points then lie on a sphere, which approximates the plane for a large radius. 0 only normalizes.
+        sec. 2; 0 only normalizes.
 
     Examples
     --------
@@ -158,14 +149,8 @@ class Sigmoid(VectorMeasure):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        kappa_1 of [cazzanti2007] Eq. (2.14), above zero.
-    coef0 : float, default=0.0
-        kappa_2.
-
-    See Also
-    --------
-    similis.SpectrumClip : makes the matrix a kernel.
+    gamma, coef0 : float, default=1.0 and 0.0
+        kappa_1 (above zero) and kappa_2 of [cazzanti2007] Eq. (2.14).
 
     Examples
     --------
@@ -234,8 +219,8 @@ class RBF(DistanceMeasure):
     Parameters
     ----------
     gamma : float, default=1.0
-        Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
-        exponent without its minus sign).
+        Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2, where the minus
+        sign is missing.
 
     Examples
     --------
@@ -254,9 +239,7 @@ class RBF(DistanceMeasure):
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
 
-    def block_path(
-        self, A: TwoWayArray, B: TwoWayArray, points: list[dict[str, Any]], n_jobs: int | None = None
-    ) -> Iterator[Array]:
+    def block_path(self, A: Any, B: Any, points: list[dict[str, Any]], n_jobs: int | None) -> Iterator[Array]:
         """Yield the matrix for each value of gamma, from distances that are computed once."""
         squares = power_distances(A, B, 2.0, False, n_jobs)
         for point in points:
@@ -279,8 +262,8 @@ _FAR = 20.0  # larger powers are computed from differences divided by the larges
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
-    Distances are computed from differences, so that equal vectors have distance exactly zero and nearby vectors far
-    from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
+    Computed from differences, so that nearby vectors far from the origin lose no digits. p = 0.5, 1, 2 and infinity are
+    fast.
 
     Parameters
     ----------
