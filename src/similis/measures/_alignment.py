@@ -24,36 +24,30 @@ _ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of the letters of an alphabet; `place` maps a letter, in either case unless cases differ, to its row."""
-
-    place: dict[Any, int]
+    place: dict[Any, int]  # row of a letter, in either case unless cases differ
     table: NDArray[np.int64]
 
     @property
     def symmetric(self) -> bool:
         return bool(np.array_equal(self.table, self.table.T))
 
-    def spell(self, sequence: Any, i: int) -> str:
-        """Translate a sequence, object i, to the letters of parasail."""
-        try:
-            return "".join(_ASCII[self.place[letter]] for letter in sequence)
-        except KeyError:
-            at, letter = next((at, a) for at, a in enumerate(sequence) if a not in self.place)
-            raise ProximityError(
-                f"Alignment needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
-                f"{str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
-            ) from None
+    def spell(self, sequences: list[Any]) -> list[str]:
+        for i, sequence in enumerate(sequences):
+            for at, letter in enumerate(sequence):
+                if letter not in self.place:
+                    raise ProximityError(
+                        f"Alignment needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} "
+                        f"has {str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
+                    )
+        return ["".join(_ASCII[self.place[letter]] for letter in sequence) for sequence in sequences]
 
 
 def _named(name: str) -> Scores:
-    """Look up a matrix of parasail."""
     parasail = require_package("parasail", extra="strings", who="Alignment")
     known = getattr(parasail, name.lower(), None)
     if not isinstance(known, parasail.Matrix):
-        raise ProximityError(
-            f"Unknown matrix {name[:40]!r}. Use blosum62, pam250, dnafull or others of these families, or pass a dict "
-            "of dicts."
-        )
+        known_names = "blosum62, pam250, dnafull or others of these families"
+        raise ProximityError(f"Unknown matrix {name[:40]!r}. Use {known_names}, or pass a dict of dicts.")
     # The last row of parasail is for unknown letters and for the asterisk.
     letters = {chr(code): int(place) for code, place in enumerate(known.mapper[:128]) if place < known.size - 1}
     return Scores(letters, np.array(known.matrix[:-1, :-1], dtype=np.int64))
@@ -69,9 +63,9 @@ def _given(matrix: dict[Any, Any]) -> Scores:
         value = matrix[a].get(b) if isinstance(matrix[a], Mapping) else None
         number = float(value) if isinstance(value, (int, float, np.number)) else math.nan
         if not (number.is_integer() and abs(number) <= 10_000):
+            got = f"Got {value!r} for {a!r} and {b!r}."
             raise ProximityError(
-                f"The matrix of Alignment must hold an integer matrix[a][b] for all its letters. Got {value!r} for "
-                f"{a!r} and {b!r}."
+                f"The matrix of Alignment must hold an integer matrix[a][b] for all its letters. {got}"
             )
         table[i, j] = number
     either = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
@@ -94,10 +88,8 @@ class Alignment(SequenceMeasure):
     mode : {"local", "global"}, default="local"
         Align the best part of each sequence (Smith-Waterman, [smith1981]) or both from end to end (Needleman-Wunsch,
         [needleman1970]), with affine costs of gaps ([gotoh1982]).
-    gap_open : int, default=11
-        Cost of the first letter of a gap, not below `gap_extend`.
-    gap_extend : int, default=1
-        Cost of each further letter.
+    gap_open, gap_extend : int, default=11 and 1
+        Cost of the first letter of a gap, not below that of each further letter.
     score : {"raw", "normalized", "evalue"}, default="raw"
         "normalized" divides by the geometric mean of the two self-scores. "evalue" is -log10 E, where
         E = K |x| |z| exp(-lambda score) is the expected number of such scores of random sequences of these lengths.
@@ -105,22 +97,18 @@ class Alignment(SequenceMeasure):
     Attributes
     ----------
     domain_ : tuple or None
-        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
-        with itself; None if the values have no bounds.
+        Interval of the values; None without bounds. (0, 1) needs letters that score most with themselves.
     lambda_, K_ : float
         Constants of the distribution of chance scores, with ``score="evalue"`` only.
 
     Notes
     -----
-    Needs parasail: ``pip install 'similis[strings]'``. A gap of k letters costs gap_open + (k - 1) gap_extend, as in
-    parasail; "existence 11, extension 1" of BLAST is gap_open=12. Letters match in either case unless the matrix
-    distinguishes cases. An empty sequence scores 0 locally and its gap globally; with "evalue" it is an error. Two
-    sequences with self-scores of zero have the normalized score 1.
+    Needs parasail: ``pip install 'similis[strings]'``. "Existence 11, extension 1" of BLAST is gap_open=12. Letters
+    match in either case unless the matrix distinguishes cases. An empty sequence scores 0 locally and its gap globally;
+    with "evalue" it is an error. Two sequences with self-scores of zero have the normalized score 1.
 
-    [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small for similar sequences,
-    so that its negative logarithm is the similarity here. lambda and K are estimated in `fit` from the scores of random
-    sequences with the letter frequencies of the training sequences, by the moments of the Gumbel distribution of such
-    scores; the random seed is fixed.
+    [chen2010] sec. 5.3.2 compares yeast proteins by E-values, which are small for similar sequences. lambda and K are
+    estimated in `fit`, by moments, from the scores of random sequences with the training frequencies of the letters.
 
     Examples
     --------
@@ -154,12 +142,10 @@ class Alignment(SequenceMeasure):
         self.score = score
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by the names they have in the constructor."""
         names = [name for name in self._get_param_names() if name != "matrix"]
         return {"matrix": self.substitution, **{name: getattr(self, name) for name in names}}
 
     def set_params(self, **params: Any) -> Alignment:
-        """Set parameters by the names they have in the constructor."""
         if "matrix" in params:
             self.substitution = params.pop("matrix")
         return super().set_params(**params)
@@ -187,27 +173,21 @@ class Alignment(SequenceMeasure):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.gap_open < self.gap_extend:
-            raise ProximityError(
-                f"gap_open must not be below gap_extend. Got gap_open={self.gap_open} and gap_extend={self.gap_extend}."
-            )
+            got = f"Got gap_open={self.gap_open} and gap_extend={self.gap_extend}."
+            raise ProximityError(f"gap_open must not be below gap_extend. {got}")
         if self.score == "evalue" and self.mode == "global":
             raise ProximityError("score='evalue' needs local scores. Use mode='local', or another score.")
 
-    def learn(self, objects: list[Any], y: Any) -> None:
-        if self.score == "evalue":
-            self.lambda_, self.K_ = self._chance_scores(objects)
-
     def encode(self, objects: list[Any]) -> _Letters:
         scores = self._scores
-        texts = [scores.spell(sequence, i) for i, sequence in enumerate(objects)]
+        texts = scores.spell(objects)
         own = np.zeros(len(texts))
         if self.score == "normalized":
             own = _Aligner(self, scores, texts, texts).pairs(texts, texts)
             if (own < 0).any():
                 i = int(np.argmax(own < 0))
-                raise ProximityError(
-                    f"score='normalized' needs non-negative self-scores. Object {i} has the self-score {own[i]:g}."
-                )
+                got = f"Object {i} has the self-score {own[i]:g}."
+                raise ProximityError(f"score='normalized' needs non-negative self-scores. {got}")
         elif self.score == "evalue":
             check_is_fitted(self, "lambda_")
             if "" in texts:
@@ -233,10 +213,11 @@ class Alignment(SequenceMeasure):
         out = np.empty((len(A.texts), len(B.texts)))
         return fill_rows(out, row, n_jobs, tick, 16, mirror=B is A and A.scores.symmetric)
 
-    def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
-        """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""
+    def learn(self, objects: list[Any], y: Any) -> None:
+        if self.score != "evalue":
+            return
         scores = self._scores
-        letters = "".join(scores.spell(sequence, i) for i, sequence in enumerate(objects))
+        letters = "".join(scores.spell(objects))
         if not letters:
             raise ProximityError("score='evalue' needs training sequences with letters. All sequences are empty.")
         alphabet, counts = np.unique(list(letters), return_counts=True)
@@ -244,17 +225,16 @@ class Alignment(SequenceMeasure):
         places = [_ASCII.index(letter) for letter in alphabet]
         table = scores.table[np.ix_(places, places)]
         if p @ table @ p >= 0 or table.max() <= 0:
-            raise ProximityError(
-                "score='evalue' needs a matrix with a negative mean and some positive score. For these letters the "
-                f"mean is {p @ table @ p:.3g} and the largest score {table.max()}."
-            )
+            found = f"the mean is {p @ table @ p:.3g} and the largest score {table.max()}"
+            needed = "a matrix with a negative mean and some positive score"
+            raise ProximityError(f"score='evalue' needs {needed}. For these letters {found}.")
         length = int(np.clip(len(letters) / len(objects), 30, LONGEST))
         draws = np.random.RandomState(0).choice(alphabet, p=p, size=(N_RANDOM, 2, length))
         left, right = (["".join(x) for x in draws[:, side]] for side in (0, 1))
         best = _Aligner(self, scores, left, right).pairs(left, right)
         # A Gumbel variable has the mean u + gamma / lambda and the variance pi^2 / (6 lambda^2); u = ln(K m n) / lambda
-        scale = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
-        return scale, math.exp(scale * best.mean() - np.euler_gamma) / length**2
+        self.lambda_ = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
+        self.K_ = math.exp(self.lambda_ * best.mean() - np.euler_gamma) / length**2
 
 
 class _Aligner:
@@ -265,8 +245,7 @@ class _Aligner:
         m, n = (max((len(text) for text in texts), default=0) for texts in (left, right))
         largest = int(np.abs(scores.table).max()) * min(m, n) + 2 * measure.gap_open + measure.gap_extend * (m + n)
         width = 16 if largest < SHORT else 32
-        self.gaps = (measure.gap_open, measure.gap_extend)
-        self.is_global = measure.mode == "global"
+        self.gaps, self.is_global = (measure.gap_open, measure.gap_extend), measure.mode == "global"
         self.matrix = parasail.matrix_create("".join(_ASCII[: len(scores.table)]), 0, 0, True)
         for (i, j), value in np.ndenumerate(scores.table):
             self.matrix.set_value(j, i, int(value))  # rows in parasail are the letters of the second sequence
@@ -276,14 +255,12 @@ class _Aligner:
         self.align = getattr(parasail, f"{'nw' if self.is_global else 'sw'}_{loop}_profile_{width}")
 
     def row(self, x: str, others: list[str]) -> Floats:
-        """Compute the scores of one sequence with others, from one profile."""
         if not x:
             return np.array([self._gap(len(z)) for z in others], dtype=float)
         profile, align, gaps = self.make_profile(x, self.matrix), self.align, self.gaps
         return np.array([align(profile, z, *gaps).score if z else self._gap(len(x)) for z in others], dtype=float)
 
     def pairs(self, left: list[str], right: list[str]) -> Floats:
-        """Compute the scores of sequences with those at the same places."""
         return np.array([self.row(x, [z])[0] for x, z in zip(left, right)])
 
     def _gap(self, length: int) -> int:
@@ -293,8 +270,6 @@ class _Aligner:
 
 @dataclass
 class _Letters:
-    """Sequences in the letters of parasail, the matrix of scores, and self-scores."""
-
     texts: list[str]
     scores: Scores
     own: Floats

@@ -1,7 +1,6 @@
 """Measures on categorical tables: input validation, and integer codes of values.
 
-Values are hashable and compared with ``==``, so that 1, 1.0 and True are one value and "1" is another. A missing value
-(None, NaN, NA and NaT of pandas) is a separate value of its column; marks such as "?" are ordinary values.
+Values are compared with ``==``, so that 1, 1.0 and True are one value. Missing values (None, NaN, NA, NaT) are another.
 """
 
 from __future__ import annotations
@@ -56,20 +55,17 @@ def _rows_to_array(rows: Sequence[Any], who: str) -> Array:
     """Convert rows of mixed values to an array without turning numbers into text, as np.asarray would."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
-            raise ProximityError(
-                f"{who} needs rows of features. Expected 2D array, got 1D array instead: object {i} is "
-                f"{str(row)[:40]!r}. Reshape your data, or pass [list(text) for text in X] for text."
-            )
+            got = f"Expected 2D array, got 1D array instead: object {i} is {str(row)[:40]!r}."
+            hint = "Reshape your data, or pass [list(text) for text in X] for text."
+            raise ProximityError(f"{who} needs rows of features. {got} {hint}")
         if len(row) != len(rows[0]):
-            raise ProximityError(
-                f"Rows must have the same length. Row 0 has {len(rows[0])} values, row {i} has {len(row)}."
-            )
+            got = f"Row 0 has {len(rows[0])} values, row {i} has {len(row)}."
+            raise ProximityError(f"Rows must have the same length. {got}")
     table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for i, row in enumerate(rows):
         table[i] = list(row)
-    if table.size and all(type(value) in (int, bool) for value in table.flat):
-        return np.array(table.tolist())
-    return table
+    integers = table.size and all(type(value) in (int, bool) for value in table.flat)
+    return np.array(table.tolist()) if integers else table
 
 
 def is_missing(value: Any) -> bool:
@@ -82,14 +78,13 @@ def is_missing(value: Any) -> bool:
 
 def all_numbers(column: Array) -> bool:
     """Return True if a column holds only numbers, booleans excluded, and missing values."""
-    return all(
-        is_missing(value) or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
-        for value in column.tolist()
-    )
+    return all(is_missing(v) or (isinstance(v, Real) and not isinstance(v, (bool, np.bool_))) for v in column.tolist())
 
 
 def to_floats(column: Array, problem: str, hint: str = "") -> Floats:
     """Return a column as floats, NaN where missing; `problem` and `hint` surround the message about other values."""
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
     numbers = np.empty(len(column))
     for i, value in enumerate(column.tolist()):
         try:
@@ -103,11 +98,10 @@ def to_floats(column: Array, problem: str, hint: str = "") -> Floats:
 @storable
 @dataclass
 class Codebook(FittedArrays):
-    """Integer codes of the values of each column.
+    """Integer codes of the values of each column; those without a code get ``size[k]``, one more than the last code.
 
-    ``columns[k]`` maps the values of column k to codes 0, 1, ...; None is the key of missing values. A value without a
-    code gets ``size[k]``, one more than the last code. If all values are integers of a small range, codes are offsets
-    from the smallest value `low`, the same in every column.
+    ``columns[k]`` maps the values of column k (None if missing) to codes. If all values are integers of a small range,
+    it is None, and codes are offsets from the smallest value `low`.
     """
 
     fitted_arrays = {"size": fitted_indices("n")}
@@ -141,20 +135,15 @@ class Codebook(FittedArrays):
                 values.setdefault(None if is_missing(value) else value, len(values))
         return cls(np.array([len(values) for values in columns], dtype=np.intp), columns)
 
-    @property
-    def dtype(self) -> type[np.unsignedinteger[Any]]:
-        """Smallest type that holds every code and the code of unseen values."""
-        most = int(self.size.max())
-        return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32
-
     def encode(self, table: Array) -> Array:
+        dtype = np.min_scalar_type(int(self.size.max()))
         if self.columns is None and table.dtype.kind in ("b", "i", "u"):
             high = self.low + int(self.size[0]) - 1
             known = (table >= self.low) & (table <= high)
             # The difference may wrap around where `known` is False; it is not used there.
             offsets = np.subtract(table, self.low, dtype=np.int64, casting="unsafe")
-            return np.where(known, offsets, self.size[0]).astype(self.dtype)
-        codes = np.empty(table.shape, self.dtype)
+            return np.where(known, offsets, self.size[0]).astype(dtype)
+        codes = np.empty(table.shape, dtype)
         integers = {self.low + code: code for code in range(int(self.size[0]))}
         for k, values in enumerate(self.columns or repeat(integers, table.shape[1])):
             column, unseen = table[:, k].tolist(), int(self.size[k])

@@ -18,30 +18,21 @@ from similis.measures._vectors import TwoWayArray, both_layouts
 FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
 
 
-class _LeftAndRight(TwoWayArray):
-    """Codes in which a missing value is another one on the left than on the right, so that it equals nothing."""
-
-    def __getitem__(self, some: slice) -> TwoWayArray:
-        return _LeftAndRight(self.rows[some], np.array(self.columns[:, some], order="C"))
-
-
 @estimator
 class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
-    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
-    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
-    set to itself is its size, so that it differs between objects; normalized similarities of sets are
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are any
+    hashable objects. The similarity of a set to itself is its size; normalized similarities of sets are
     :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
-        Count two missing values of a feature as equal or not. None, NaN and NA of pandas are missing; a mark such as
-        "?" is an ordinary value.
+        Count two missing values (None, NaN, NA) of a feature as equal or not; "?" is an ordinary value.
     sets : bool, default=False
-        Read objects as sets of features: lists of tokens of any length, or binary rows, in which only common ones
-        count. Python sets are read as sets in any case.
+        Read lists of tokens of any length, or binary rows, as sets, in which only common ones count. Python sets are
+        read as sets in any case.
 
     Attributes
     ----------
@@ -76,9 +67,8 @@ class Counting(CategoricalMeasure):
         try:
             return super().validate_objects(X)
         except ProximityError as error:
-            if "same length" in str(error):
-                raise ProximityError(f"{error} Pass Python sets, or sets=True, to count common elements.") from None
-            raise
+            hint = " Pass Python sets, or sets=True, to count common elements." if "same length" in str(error) else ""
+            raise ProximityError(f"{error}{hint}") from None
 
     def learn(self, objects: Any, y: Any) -> None:
         self._features = _Features.of([objects], None) if self._are_sets(objects) else None
@@ -112,17 +102,18 @@ class Counting(CategoricalMeasure):
         codes = codebook.encode(table)
         if self.missing == "match":
             return both_layouts(codes)
+        # A missing value has another code on the left than on the right, so that it equals nothing.
         left = np.where(codes == codebook.missing_code(), codebook.size + 1, codes)
         dtype = np.min_scalar_type(int(codebook.size.max()) + 1)
-        return _LeftAndRight(left.astype(dtype), np.array(codes.T, dtype, order="C"))
+        return TwoWayArray(left.astype(dtype), np.array(codes.T, dtype, order="C"))
 
     def pairs(self, left: Any, right: Any) -> Array:
         if any(map(self._are_sets, (left, right))) or getattr(self, "_features", None) is not None:
             return super().pairs(left, right)
         out = np.empty(len(left))
+        integers = left.dtype.kind in "biu" and right.dtype.kind in "biu"
         for i in range(0, len(left), 2**16):
             A, B = left[i : i + 2**16], right[i : i + 2**16]
-            integers = A.dtype.kind in "biu" and B.dtype.kind in "biu"
             if not integers:
                 A, B = self._codebook.encode(A), self._codebook.encode(B)
             equal: Any = A == B
@@ -137,11 +128,7 @@ class Counting(CategoricalMeasure):
             for_each_strip(lambda rows: None, len(out), n_jobs, tick)
             return out
         out = np.empty((A.shape[0], B.shape[0]))
-        mirror = B is A and A.shape[1] > FEW_FEATURES
-
-        def work(rows: slice) -> None:
-            # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
-            _kernels.count_equal(A.rows, B.columns, rows.start, rows.stop, mirror, out)
-
-        for_each_strip(work, len(out), n_jobs, tick)
+        # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
+        operands, mirror = (A.rows, B.columns), B is A and A.shape[1] > FEW_FEATURES
+        for_each_strip(lambda r: _kernels.count_equal(*operands, r.start, r.stop, mirror, out), len(out), n_jobs, tick)
         return out

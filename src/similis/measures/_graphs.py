@@ -16,10 +16,8 @@ from similis.exceptions import ProximityError
 from similis.measures._sets import concatenated
 from similis.measures._vectors import sparse_products
 
-# Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
-Graph = tuple[list[Any], list[tuple[int, int, Any]]]
-# Counts of the labels of each graph in each round.
-Histograms = list[list[Counter[int]]]
+Graph = tuple[list[Any], list[tuple[int, int, Any]]]  # labels of the nodes 0, 1, ...; edges (node, node, label or None)
+Histograms = list[list[Counter[int]]]  # counts of the labels of each graph in each round
 
 
 def _as_graph(x: Any, i: int) -> Graph:
@@ -31,16 +29,13 @@ def _as_graph(x: Any, i: int) -> Graph:
     elif isinstance(x, (tuple, list)) and len(x) == 2 and not isinstance(x[0], str) and hasattr(x[1], "__len__"):
         edges, labels = x
     else:
-        raise ProximityError(
-            "WeisfeilerLehman needs graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or "
-            f"networkx graphs. Object {i} is a {type(x).__name__}."
-        )
+        wanted = "pairs (edges, node labels), dicts with 'edges' and 'node_labels', or networkx graphs"
+        raise ProximityError(f"WeisfeilerLehman needs graphs: {wanted}. Object {i} is a {type(x).__name__}.")
     if not len(labels):
         raise ProximityError(f"WeisfeilerLehman needs graphs with at least one node. Graph {i} has none.")
     if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise ProximityError(
-            f"WeisfeilerLehman needs edges (node, node) of a graph. Graph {i} has a {type(edges).__name__} instead."
-        )
+        got = type(edges).__name__
+        raise ProximityError(f"WeisfeilerLehman needs edges (node, node) of a graph. Graph {i} has a {got} instead.")
     named = isinstance(labels, Mapping)
     numbers = {node: k for k, node in enumerate(labels if named else range(len(labels)))}
     return list(labels.values() if named else labels), [_as_edge(edge, numbers, i) for edge in edges]
@@ -48,16 +43,12 @@ def _as_graph(x: Any, i: int) -> Graph:
 
 def _as_edge(edge: Any, numbers: dict[Any, int], i: int) -> tuple[int, int, Any]:
     try:
-        a, b, *label = edge
-        known = len(label) <= 1 and a in numbers and b in numbers
-    except (TypeError, ValueError):
-        known = False
-    if not known:
-        raise ProximityError(
-            "WeisfeilerLehman needs edges (node, node) or (node, node, label) between nodes that have labels. Graph "
-            f"{i} has {str(edge)[:40]}."
-        )
-    return numbers[a], numbers[b], label[0] if label else None
+        ends = tuple(edge)
+        a, b, label = ends if len(ends) == 3 else (*ends, None)
+        return numbers[a], numbers[b], label
+    except (TypeError, ValueError, KeyError):
+        wanted = "edges (node, node) or (node, node, label) between nodes that have labels"
+        raise ProximityError(f"WeisfeilerLehman needs {wanted}. Graph {i} has {str(edge)[:40]}.") from None
 
 
 @estimator
@@ -65,13 +56,11 @@ class WeisfeilerLehman(Measure):
     """Weisfeiler-Lehman similarity: number of pairs of nodes with equal neighborhoods, summed over all radii.
 
     s(x, z) = sum over r = 0, ..., n_iter and over labels c of N_r(x, c) N_r(z, c), where N_r counts the nodes with
-    label c after r refinements. A refinement replaces the label of each node by a new label for the combination of its
-    own label and those of its neighbors.
+    label c after r refinements, each of which joins to the label of a node those of its neighbors ([shervashidze2011]).
 
     Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
     networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
-    count as one. The similarity, of [shervashidze2011], is positive semi-definite and agrees with that of GraKeL.
+    pairs of nodes, or triples with a label; labels are hashable. Equal edges count once.
 
     Parameters
     ----------
@@ -102,13 +91,10 @@ class WeisfeilerLehman(Measure):
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def validate_objects(self, X: Any) -> list[Graph]:
-        """Validate graphs: dictionaries, pairs (edges, node labels), or objects with the methods of networkx."""
-        if hasattr(X, "tolist"):
-            X = X.tolist()
+        X = X.tolist() if hasattr(X, "tolist") else X
         if not isinstance(X, (list, tuple)) or not len(X):
-            raise ProximityError(
-                f"WeisfeilerLehman needs a list of at least one graph. Got {type(X).__name__}, 0 sample(s) found in it."
-            )
+            got = f"Got {type(X).__name__}, 0 sample(s) found in it."
+            raise ProximityError(f"WeisfeilerLehman needs a list of at least one graph. {got}")
         return [_as_graph(x, i) for i, x in enumerate(X)]
 
     def verify_objects(self, objects: Any) -> None:
@@ -139,10 +125,7 @@ class WeisfeilerLehman(Measure):
 @storable
 @dataclass
 class _Labels(FittedArrays):
-    """Labels of every round: ``rounds[r]`` maps the description of a node to its number.
-
-    `sizes` is the number of labels of each round seen in `fit`; larger numbers are valid within one call only.
-    """
+    """Labels of every round, ``rounds[r]``: description of a node -> number; in `fit` below ``sizes[r]``."""
 
     rounds: list[dict[Any, int]]
     edges: dict[Any, int]
@@ -164,46 +147,36 @@ class _Labels(FittedArrays):
     def count(self, described: Histograms) -> _Counts:
         """Count the stored labels, one column each, and compute the self-similarity of each graph."""
         firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
-        known = [
-            {
-                first + label: n
-                for counter, first, size in zip(counters, firsts, self.sizes)
-                for label, n in counter.items()
-                if label < size
-            }
-            for counters in described
-        ]
+        known: list[dict[int, int]] = [{} for _ in described]
+        for counts, counters in zip(known, described):
+            for counter, first, size in zip(counters, firsts, self.sizes):
+                counts.update((first + label, n) for label, n in counter.items() if label < size)
         columns, starts = concatenated([list(counts) for counts in known])
         values = np.array([n for counts in known for n in counts.values()], dtype=np.float64)
         own = [sum(n * n for counter in counters for n in counter.values()) for counters in described]
-        counts = sparse.csr_array((values, columns, starts), (len(described), max(firsts[-1], 1)))
-        return _Counts(counts, np.array(own, dtype=np.float64))
+        table = sparse.csr_array((values, columns, starts), (len(described), max(firsts[-1], 1)))
+        return _Counts(table, np.array(own, dtype=np.float64))
 
 
 @dataclass
 class _Counts:
-    """Counts of the known labels, and the self-similarity of each graph."""
-
-    counts: Any
-    own: Floats
+    counts: Any  # of the known labels
+    own: Floats  # self-similarity of each graph
 
 
 def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> Histograms:
     """Count the labels of each graph and round; new descriptions get the next number."""
-    counters = []
-    for i, graph in enumerate(graphs):
-        try:
-            counters.append(_refine(graph, rounds, edges))
-        except TypeError:
-            raise ProximityError(
-                f"Labels of nodes and edges must be hashable. Graph {i} has an unhashable one."
-            ) from None
+    counters: Histograms = []
+    try:
+        for graph in graphs:
+            counters.append(_refine(*graph, rounds, edges))
+    except TypeError:
+        what = f"Graph {len(counters)} has an unhashable one."
+        raise ProximityError(f"Labels of nodes and edges must be hashable. {what}") from None
     return counters
 
 
-def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
-    """Count the labels of one graph per round; new descriptions get the next number."""
-    names, links = graph
+def _refine(names: Any, links: Any, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
     neighbors: list[set[tuple[int, int]]] = [set() for _ in names]
     for a, b, name in links:
         kind = 0 if edges is None else edges.setdefault(name, len(edges))
@@ -212,9 +185,7 @@ def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | 
     labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
     counters = [Counter(labels)]
     for table in rounds[1:]:
-        described = [
-            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbors)
-        ]
-        labels = [table.setdefault(description, len(table)) for description in described]
+        near = [tuple(sorted((kind, labels[b]) for kind, b in ends)) for ends in neighbors]
+        labels = [table.setdefault(description, len(table)) for description in zip(labels, near)]
         counters.append(Counter(labels))
     return counters

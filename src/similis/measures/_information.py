@@ -10,52 +10,24 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Mask
-from similis.base import (
-    FittedArrays,
-    Measure,
-    Tick,
-    as_collection,
-    at_least,
-    estimator,
-    fill_strips,
-    fitted_reals,
-    for_each_strip,
-    param,
-    storable,
-    verify_numbering,
-)
 from similis.exceptions import ProximityError
+from similis.measures import _sets
 from similis.measures._categorical import all_numbers, to_floats
-from similis.measures._sets import (
-    SetMeasure,
-    _Features,
-    _Sets,
-    as_sets,
-    check_form,
-    concatenated,
-    is_binary,
-    read_described,
-    read_sets,
-    words,
-)
 
 
-class Lin(SetMeasure):
+class Lin(_sets.SetMeasure):
     """Lin similarity: twice the information of common features divided by that of both objects.
 
     s(x, z) = 2 I(common) / (I(x) + I(z)), the ratio model with alpha = beta = 0.5, where the information I of a set of
-    features is the sum of -log P over them and P the relative frequency of a feature among the training objects. Rare
-    common features have larger weights.
+    features is the sum of -log P over them and P the relative frequency of a feature among the training objects;
+    1 / (n + 1) for a feature of none, which the paper does not define. Without any information the similarity is 1.
 
     Objects are rows of categories (a feature is a value in its column), Python sets of tokens, or a sparse binary
-    matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this. A feature that no
-    training object has gets -log(1 / (n + 1)), as if it had occurred once in one more object; the paper does not define
-    this case. If neither object has any information, the similarity is 1.
+    matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this.
 
     Examples
     --------
@@ -69,64 +41,60 @@ class Lin(SetMeasure):
     cells = "category"
 
     def validate_objects(self, X: Any) -> Any:
-        return read_described(X, self)
+        return _sets.read_described(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
-        sets = as_sets(objects)
+        sets = _sets.as_sets(objects)
         counts = Counter(token for tokens in sets for token in tokens)
         # [cazzanti2007] sec. 2.1 -> I(x[i]) = -log P(x[i])
         information = {token: -math.log(count / len(sets)) for token, count in counts.items()}
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))
 
-    def encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _sets._Sets:
         return self._encode([objects], known=True)[0]
 
-    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_sets._Sets]:
         return self._encode(collections, known=False)
 
-    def _encode(self, collections: Sequence[Any], known: bool) -> list[_Sets]:
+    def _encode(self, collections: Sequence[Any], known: bool) -> list[_sets._Sets]:
         """Encode sets by the training features (`known`), or by those of the given sets."""
         check_is_fitted(self, "_information")
         for objects in collections:
-            check_form(objects, self._information.of_sets, "Lin")
-        sets = [as_sets(objects) for objects in collections]
+            _sets.check_form(objects, self._information.of_sets, "Lin")
+        sets = [_sets.as_sets(objects) for objects in collections]
         seen: set[Any] = set().union(*chain(*sets))
         salience = dict.fromkeys(seen, self._information.unseen) | self._information.values
         chosen = sorted(self._information.values if known else seen, key=repr)
         weights = np.array([salience[token] for token in chosen])
-        features = _Features(len(chosen), {token: k for k, token in enumerate(chosen)}, weights, salience, False)
+        features = _sets._Features(len(chosen), {token: k for k, token in enumerate(chosen)}, weights, salience, False)
         return [features.encode(some, "Lin") for some in sets]
 
 
-@storable
+@base.storable
 @dataclass
 class _Information:
-    """Information -log P of every training feature, and of unseen features."""
-
-    values: dict[Any, float]
+    values: dict[Any, float]  # -log P of every training feature
     unseen: float
     of_sets: bool
 
 
-@estimator
-class Resnik(Measure):
+@base.estimator
+class Resnik(base.Measure):
     """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
 
     s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it
     ([resnik1995], cited in [cazzanti2007] sec. 2.1). A concept counts as above itself.
 
-    An object is a concept (a text), or a set of concepts, such as the senses of a word or the terms of a gene; the
-    similarity of two sets is that of their most similar concepts. Objects with no concept in common have similarity 0,
-    as if there were one root. A concept that does not occur has the largest information, log(N + 1) for N counts, as in
-    :class:`Lin`. The similarity of an object to itself is its information content, so that it differs between objects.
+    An object is a concept (a text) or a set of concepts, such as the senses of a word; the similarity of two sets is
+    that of their most similar concepts, 0 if none is above both. A concept that does not occur has the largest
+    information, log(N + 1) for N counts, as in :class:`Lin`.
 
     Parameters
     ----------
     taxonomy : dict
         Parent of each concept, or a list of its parents. A root needs no entry.
     counts : dict, optional
-        Frequency of each concept in some corpus, from which P is estimated; 0 for one that is left out. By default the
-        training objects are counted.
+        Frequency of each concept in some corpus, by default among the training objects; 0 for one that is left out.
 
     Examples
     --------
@@ -137,19 +105,19 @@ class Resnik(Measure):
     array([[1.39, 0.69, 0.  , 0.  ]])
     """
 
-    taxonomy: Any = param(None, Mapping, None)
-    counts: Any = param(None, Mapping, None)
+    taxonomy: Any = base.param(None, Mapping, None)
+    counts: Any = base.param(None, Mapping, None)
 
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[frozenset[Any]]:
         if self.taxonomy is None:
             raise ProximityError('Resnik needs a taxonomy, such as {"cat": "mammal", "dog": ["mammal", "pet"]}.')
-        X = as_collection(X, "Resnik")
+        X = base.as_collection(X, "Resnik")
         if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
             X = X.ravel()
         X = [x.tolist() if isinstance(x, np.ndarray) else x for x in X]  # concepts, not rows of 0 and 1
-        objects = read_sets([x if isinstance(x, set | frozenset | list | tuple) else [x] for x in X], self)
+        objects = _sets.read_sets([x if isinstance(x, set | frozenset | list | tuple) else [x] for x in X], self)
         concepts = set(self.taxonomy).union(*map(_as_list, self.taxonomy.values()))
         for i, x in enumerate(objects):
             if not x <= concepts:
@@ -161,8 +129,8 @@ class Resnik(Measure):
         occurrences: list[tuple[frozenset[Any], Any]] = [(concepts, 1) for concepts in objects]
         if self.counts is not None:
             occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]
-            counted = [count for _, count in occurrences if isinstance(count, (int, float)) and 0 <= count < math.inf]
-            if len(counted) < len(occurrences) or not any(counted):
+            counts = self.counts.values()
+            if not all(isinstance(n, (int, float)) and 0 <= n < math.inf for n in counts) or not any(counts):
                 raise ProximityError("counts must hold finite numbers of at least zero, not all of them zero.")
         below: Counter[Any] = Counter()
         for concepts, count in occurrences:
@@ -181,13 +149,13 @@ class Resnik(Measure):
                 members.setdefault(concept, []).append(i)
         return _Concepts(len(objects), members)
 
-    def block(self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = np.zeros((A.n, B.n))
         known, unseen = self._information.values, self._information.unseen
         # In ascending order, so that the information of the most specific common concept is written last.
         for concept in sorted(A.members.keys() & B.members.keys(), key=lambda c: known.get(c, unseen)):
             out[np.ix_(A.members[concept], B.members[concept])] = known.get(concept, unseen)
-        for_each_strip(lambda rows: None, A.n, n_jobs, tick)
+        base.for_each_strip(lambda rows: None, A.n, n_jobs, tick)
         return out
 
     def _above(self, concepts: frozenset[Any]) -> set[Any]:
@@ -208,32 +176,26 @@ def _as_list(parents: Any) -> list[Any]:
 
 @dataclass
 class _Concepts:
-    """Number of encoded objects, and the objects below each concept."""
-
-    n: int
-    members: dict[Any, list[int]]
+    n: int  # number of objects
+    members: dict[Any, list[int]]  # objects below each concept
 
 
-@estimator
-class ResidualEntropy(Measure):
+@base.estimator
+class ResidualEntropy(base.Measure):
     """Residual entropy: information in the common features minus the information in those of one object only.
 
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
-    training object and H its entropy given that it has the features.
+    training object and H its entropy given that it has the features, 0 if no training object has them all (a case that
+    the paper does not define). An object need not be most similar to itself. :class:`Lin` assumes independent features.
 
     Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
     of other values (a feature is a value in its column). `fit` determines whether rows are binary.
 
-    The distribution of R is the empirical one. If no training object has all the features, the entropy is 0; the paper
-    does not define this case, nor how numbers become features. An object need not be most similar to itself, since a
-    condition can raise an entropy.
-
     Parameters
     ----------
     n_bins : int or None, default=None
-        Number of intervals of a numeric column of a table, with equal numbers of distinct training values; the feature
-        is then the interval ([cazzanti2007] sec. 3.4). By default, and for columns with at most this number of
-        values, every number is a feature.
+        Number of intervals, with equal numbers of distinct training values, that are the features of a numeric column
+        with more values ([cazzanti2007] sec. 3.4). By default every number is a feature.
 
     Attributes
     ----------
@@ -241,11 +203,6 @@ class ResidualEntropy(Measure):
         Inner limits of the intervals of each column, which belong to the upper interval; empty for a column without.
     domain_ : tuple
         ``(-log m, log m)`` after fit, m the number of distinct training objects.
-
-    See Also
-    --------
-    Lin : assumes independent features.
-    TverskyContrast : the underlying model, [cazzanti2007] Eq. (2.1).
 
     Examples
     --------
@@ -255,22 +212,22 @@ class ResidualEntropy(Measure):
     array([[ 1.04,  1.04, -0.29, -0.69]])
     """
 
-    n_bins: int | None = param(None, at_least(2), None)
+    n_bins: int | None = base.param(None, base.at_least(2), None)
 
     _added_params = ("n_bins",)  # since 1.0
 
     @property
     def cells(self) -> str:  # type: ignore[override]
-        """Types of the columns of a text file: numbers if all are 0 or 1, or with `n_bins` wherever possible."""
+        """Columns of a text file are numbers if all are 0 or 1, or with `n_bins` wherever possible."""
         return "binary" if self.n_bins is None else "mixed"
 
     def validate_objects(self, X: Any) -> Any:
-        return read_described(X, self)
+        return _sets.read_described(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
-        of_sets, presence = isinstance(objects, list), is_binary(objects)
+        of_sets, presence = isinstance(objects, list), _sets.is_binary(objects)
         self.bin_edges_ = [] if of_sets or presence or self.n_bins is None else _bin_edges(objects, self.n_bins)
-        distinct = Counter(as_sets(self._in_bins(objects), presence))
+        distinct = Counter(_sets.as_sets(self._in_bins(objects), presence))
         ordered = dict.fromkeys(token for tokens in distinct for token in sorted(tokens, key=repr))
         vocabulary = {token: k for k, token in enumerate(ordered)}
         having = np.zeros((len(vocabulary), len(distinct)), dtype=bool)
@@ -290,9 +247,8 @@ class ResidualEntropy(Measure):
         # Two new objects may share a feature that no training object has, so extend the vocabulary.
         vocabulary = dict(self._context.vocabulary)
         collections = [self._in_bins(objects) for objects in collections]
-        for tokens in chain(*map(self._context.sets, collections)):
-            for token in tokens:
-                vocabulary.setdefault(token, len(vocabulary))
+        for token in chain(*chain(*map(self._context.sets, collections))):
+            vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
 
     def _in_bins(self, objects: Any) -> Any:
@@ -308,7 +264,7 @@ class ResidualEntropy(Measure):
                 table[np.isnan(numbers), k] = None
         return table
 
-    def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         all_objects = _bits(np.ones((1, len(counts)), dtype=bool))[0]
@@ -319,11 +275,10 @@ class ResidualEntropy(Measure):
             # [cazzanti2007] Eq. (2.5) -> -H(R | x and z) + H(R | x \ z) / 2 + H(R | z \ x) / 2
             _kernels.residual_entropies(A.codes, A.starts, B.codes, B.starts, *bits, rows.start, rows.stop, mirror, out)
 
-        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
+        return base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
 
 
 def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
-    """Inner limits of intervals with equal numbers of distinct values, for each numeric column with more values."""
     edges = []
     for column in objects.T:
         numbers = to_floats(column, "") if all_numbers(column) else np.empty(0)
@@ -333,12 +288,12 @@ def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
     return edges
 
 
-@storable
+@base.storable
 @dataclass
-class _Context(FittedArrays):
+class _Context(base.FittedArrays):
     """Training objects: their features, the objects that have each feature, and the count of each object."""
 
-    fitted_arrays = {"counts": fitted_reals("objects", low=1)}
+    fitted_arrays = {"counts": base.fitted_reals("objects", low=1)}
 
     vocabulary: dict[Any, int]
     having: Mask
@@ -351,33 +306,32 @@ class _Context(FittedArrays):
         shape = len(self.vocabulary), len(self.counts)
         if not isinstance(self.having, np.ndarray) or self.having.dtype != bool or self.having.shape != shape:
             raise ProximityError("having of ResidualEntropy must be a table of bits, features x objects.")
-        verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
+        base.verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
-        """Convert objects to sets in the same way as the training objects."""
-        check_form(objects, self.of_sets, "ResidualEntropy")
-        if self.presence and not is_binary(objects):
+        _sets.check_form(objects, self.of_sets, "ResidualEntropy")
+        if self.presence and not _sets.is_binary(objects):
             raise ProximityError("ResidualEntropy was fitted on binary rows. Got rows with other values than 0 and 1.")
-        return as_sets(objects, self.presence)
+        return _sets.as_sets(objects, self.presence)
 
     def encode(self, collections: Sequence[Any], vocabulary: dict[Any, int]) -> list[_CodedSubsets]:
         """Encode objects; codes beyond the training features belong to no training object."""
         n_unseen = len(vocabulary) - len(self.vocabulary) + 1
         having = _bits(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
-        unseen = len(vocabulary)
-        coded = [
-            [sorted({vocabulary.get(t, unseen) for t in s}) for s in self.sets(objects)] for objects in collections
-        ]
-        return [_CodedSubsets(*concatenated(codes), having) for codes in coded]
+        encoded = []
+        for objects in collections:
+            codes = [sorted({vocabulary.get(t, len(vocabulary)) for t in tokens}) for tokens in self.sets(objects)]
+            encoded.append(_CodedSubsets(*_sets.concatenated(codes), having))
+        return encoded
 
 
 @dataclass
 class _CodedSubsets:
-    codes: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    having: NDArray[np.uint64]
+    codes: Array
+    starts: Array
+    having: Array
 
 
-def _bits(mask: Mask) -> NDArray[np.uint64]:
+def _bits(mask: Mask) -> Array:
     """Pack rows of a mask into words; bit k of word w is column 64 w + k."""
-    return words(np.packbits(mask, axis=1, bitorder="little"))
+    return _sets.words(np.packbits(mask, axis=1, bitorder="little"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,39 +14,26 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from similis import base
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
-from similis.base import (
-    FittedArrays,
-    Integral,
-    Kind,
-    Measure,
-    at_least,
-    choice,
-    count_objects,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    take_objects,
-    validated_outer,
-)
 from similis.exceptions import ProximityError
 from similis.measures._stored import FromMatrix
 from similis.solvers import k_medoids
 
 
-class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
+class MeasuringTransformer(base.FittedArrays, TransformerMixin, BaseEstimator):
     """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
 
-    fitted_arrays = {"measure_": fitted_part(Measure)}
+    fitted_arrays = {"measure_": base.fitted_part(base.Measure)}
 
-    measure: Measure
+    measure: base.Measure
     objects_: Any
 
     @property
-    def gives(self) -> Kind:
-        """Kind of the rows that are returned, as of :class:`~similis.base.ProximityTransformer`."""
+    def gives(self) -> base.Kind:
+        """Kind of the returned rows."""
         return self.measure.kind
 
     def _fit_measure(self, X: Any, y: Any) -> Any:
@@ -69,7 +57,7 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure):
+        if isinstance(self.measure, base.Measure):
             inner = get_tags(self.measure)
             tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
             tags.no_validation = inner.no_validation
@@ -79,21 +67,19 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
 STRIP = 16  # objects per block in self_similarity, which computes whole blocks and uses their diagonals
 
 
+@base.estimator
 class Pairwise(MeasuringTransformer):
     """Compare objects with the training objects: the first step of a pipeline that starts from objects.
 
-    ``fit_transform`` returns the square matrix of the training objects, ``transform`` one row per new object and one
-    column per training object. The measure is fitted on the training objects and labels only. A pipeline that starts
-    with this step is sliced by objects, not by matrix entries, so that every scikit-learn meta-estimator works on it,
-    including those that do not support a precomputed matrix.
+    The measure is fitted on the training objects and labels only. A pipeline that starts with this step is sliced by
+    objects, not by matrix entries, so that every scikit-learn meta-estimator works on it.
 
     Parameters
     ----------
     measure : Measure
         Measure of two objects; its parameters are ``measure__name`` in a grid.
     symmetrize : bool, default=False
-        Average both directions, (s(x, z) + s(z, x)) / 2. By default an asymmetric measure is not averaged: the row is
-        the new or left object, the column the training object.
+        Average both directions, (s(x, z) + s(z, x)) / 2; else a row is of the new or left object.
     n_jobs : int, optional
         Number of threads (processes, for a measure written in Python); the result does not depend on it.
     progress : bool, default=False
@@ -106,10 +92,6 @@ class Pairwise(MeasuringTransformer):
     objects_ : array or list
         The training objects, in the order of the columns.
 
-    See Also
-    --------
-    FromMatrix, PairwiseLandmarks
-
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -121,21 +103,17 @@ class Pairwise(MeasuringTransformer):
     array(['cat'], dtype='<U3')
     """
 
-    _parameter_constraints = {
-        "measure": [Measure],
-        "symmetrize": ["boolean"],
-        "n_jobs": [Integral, None],
-        "progress": ["boolean"],
-    }
+    measure: base.Measure = field(kw_only=False, metadata={"constraints": [base.Measure]})
+    symmetrize: bool = base.param(False, "boolean")
+    n_jobs: int | None = base.param(None, base.Integral, None)
+    progress: bool = base.param(False, "boolean")
 
-    def __init__(
-        self, measure: Measure, *, symmetrize: bool = False, n_jobs: int | None = None, progress: bool = False
-    ) -> None:
-        self.measure = measure
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.progress = progress
+    def _validate_params(self) -> None:
+        if callable(self.measure) and not isinstance(self.measure, base.Measure):
+            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
+        super()._validate_params()
 
+    @base.validated_outer
     def fit(self, X: Any, y: Any = None) -> Pairwise:
         """Fit the measure and store the objects.
 
@@ -146,19 +124,13 @@ class Pairwise(MeasuringTransformer):
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
         """
-        if callable(self.measure) and not isinstance(self.measure, Measure):
-            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
-        return self._fit(X, y)
-
-    @validated_outer
-    def _fit(self, X: Any, y: Any) -> Pairwise:
         self.objects_ = self._fit_measure(X, y)
         # Names of the objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ...
         names: Any = getattr(X, "index", None) if hasattr(X, "iloc") else None
         if isinstance(self.measure_, FromMatrix):
             names = self.objects_.ravel()
         distinct = names is not None and len(set(names)) == len(names)
-        self._ids: list[Any] = list(names) if distinct else list(range(count_objects(self.objects_)))
+        self._ids = list(names if distinct else range(self._n_features_out))
         self._encoded_objects()
         return self
 
@@ -171,7 +143,7 @@ class Pairwise(MeasuringTransformer):
         """Compare m new objects with the n training objects: one row per new object, shape (m, n)."""
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
-        return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
+        return self._measure(self.measure_.encode(objects), self._encoded_objects(), base.count_objects(objects))
 
     @property
     def path_params(self) -> tuple[str, ...]:
@@ -180,10 +152,7 @@ class Pairwise(MeasuringTransformer):
         return tuple(f"measure__{name}" for name in names)
 
     def fit_transform_path(self, X: Any, y: Any, Z: Any, points: list[dict[str, Any]]) -> Iterator[tuple[Array, Array]]:
-        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of `path_params`.
-
-        `points` holds the values by name, one dict each.
-        """
+        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each point, values of `path_params`."""
         for point in points:
             clone(self).set_params(**point).measure._validate_params()
         self.fit(X, y)
@@ -195,10 +164,11 @@ class Pairwise(MeasuringTransformer):
     def self_similarity(self, X: Any) -> Array:
         """Compute s(x, x), or d(x, x), of new objects, which their rows do not contain."""
         check_is_fitted(self)
-        objects = self.measure_.check_objects(X)
-        strips = (objects[i : i + STRIP] for i in range(0, count_objects(objects), STRIP))
-        encoded = (self.measure_.encode_together([strip])[0] for strip in strips)
-        return np.concatenate([np.diagonal(self.measure_.block(A, A)) for A in encoded])
+        objects, found = self.measure_.check_objects(X), []
+        for i in range(0, base.count_objects(objects), STRIP):
+            (A,) = self.measure_.encode_together([objects[i : i + STRIP]])
+            found.append(np.diagonal(self.measure_.block(A, A)))
+        return np.concatenate(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns: the ids of the training objects, or their numbers."""
@@ -207,7 +177,7 @@ class Pairwise(MeasuringTransformer):
 
     @property
     def _n_features_out(self) -> int:
-        return count_objects(self.objects_)
+        return base.count_objects(self.objects_)
 
     def _measure(self, A: Any, B: Any, n_rows: int) -> Array:
         measure = self.measure_
@@ -221,7 +191,7 @@ class Pairwise(MeasuringTransformer):
     def select_columns(self, columns: Indices) -> tuple[Pairwise, None]:
         """Restrict the training objects to these; the input is objects, so that no columns need be selected."""
         small = copy.copy(self)
-        small.objects_ = take_objects(self.objects_, columns)
+        small.objects_ = base.take_objects(self.objects_, columns)
         small._ids = [self._ids[i] for i in columns]
         small.__dict__.pop("_columns", None)
         small._encoded_objects()
@@ -229,7 +199,7 @@ class Pairwise(MeasuringTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure) and self.measure.keeps_float32:
+        if isinstance(self.measure, base.Measure) and self.measure.keeps_float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -237,13 +207,13 @@ class Pairwise(MeasuringTransformer):
 SAMPLE = 2000  # number of objects among which medoids are searched
 
 
+@base.estimator
 class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     """Compare objects with a few landmarks among the training objects: features for any linear classifier.
 
-    n objects and k landmarks need n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
-    or Nystrom coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z'
-    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself: |l| and its sign extend the
-    Nystrom method to the repaired spectra of [chen2010] sec. 2.1.
+    n objects and k landmarks need n k comparisons. Features are the proximities s to the landmarks, or Nystrom
+    coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z' approximates
+    the clipped or flipped matrix ([chen2010] sec. 2.1), and Z diag(signature) Z' the matrix itself.
 
     Parameters
     ----------
@@ -252,12 +222,12 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     n_landmarks, spectrum, random_state
         As in :class:`similis.Landmarks`, which does the same for a precomputed matrix.
     selection : {"random", "kcenter", "medoids"}, default="random"
-        Random objects; a random object, then repeatedly the object least similar to those selected (n comparisons
-        each); or medoids of clusters among 2,000 random objects.
+        Random objects; a random one, then repeatedly the one least similar to those selected; or medoids of clusters
+        among 2,000 random objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
     n_jobs : int, optional
-        Number of threads (processes, for a measure written in Python); the result does not depend on it.
+        As in :class:`Pairwise`.
 
     Attributes
     ----------
@@ -272,66 +242,39 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
     >>> from similis import Counting, PairwiseLandmarks
     >>> from similis.datasets import load_votes
     >>> X, y = load_votes(return_X_y=True)
-    >>> landmarks = PairwiseLandmarks(Counting(), n_landmarks=20, random_state=0)
-    >>> model = make_pipeline(landmarks, LogisticRegression(max_iter=1000))
-    >>> bool(model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.9)
-    True
+    >>> PairwiseLandmarks(Counting(), n_landmarks=20, random_state=0).fit_transform(X, y).shape
+    (435, 20)
     """
 
     fitted_arrays = {
-        "landmark_indices_": fitted_indices("k"),
-        "components_": fitted_reals("c", "k"),
-        "signature_": fitted_reals("c"),
+        "landmark_indices_": base.fitted_indices("k"),
+        "components_": base.fitted_reals("c", "k"),
+        "signature_": base.fitted_reals("c"),
     }
 
-    _parameter_constraints = {
-        "measure": [Measure],
-        "n_landmarks": [at_least(1)],
-        "selection": [choice("random", "kcenter", "medoids")],
-        "output": [choice("features", "nystrom")],
-        "spectrum": [choice("clip", "flip")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-    }
+    measure: base.Measure = field(kw_only=False, metadata={"constraints": [base.Measure]})
+    n_landmarks: int = base.param(200, base.at_least(1))
+    selection: str = base.param("random", base.choice("random", "kcenter", "medoids"))
+    output: str = base.param("features", base.choice("features", "nystrom"))
+    spectrum: str = base.param("clip", base.choice("clip", "flip"))
+    random_state: Any = base.param(None, "random_state")
+    n_jobs: int | None = base.param(None, base.Integral, None)
 
-    def __init__(
-        self,
-        measure: Measure,
-        *,
-        n_landmarks: int = 200,
-        selection: str = "random",
-        output: str = "features",
-        spectrum: str = "clip",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.n_landmarks = n_landmarks
-        self.selection = selection
-        self.output = output
-        self.spectrum = spectrum
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @validated_outer
+    @base.validated_outer
     def fit(self, X: Any, y: Any = None) -> PairwiseLandmarks:
         """Fit the measure, choose the landmarks and find the axes; parameters as in :meth:`Pairwise.fit`."""
         if self.output == "nystrom" and self.measure.kind == "dissimilarity":
-            raise ProximityError(
-                f"output='nystrom' needs similarities, but {type(self.measure).__name__} returns dissimilarities. Use "
-                "output='features', or a measure of similarity."
-            )
+            wrong = f"{type(self.measure).__name__} returns dissimilarities"
+            hint = "Use output='features', or a measure of similarity."
+            raise ProximityError(f"output='nystrom' needs similarities, but {wrong}. {hint}")
         objects = self._fit_measure(X, y)
         self.landmark_indices_ = self._choose(objects)
-        self.objects_ = take_objects(objects, self.landmark_indices_)
-        self.asymmetry_ = 0.0
+        self.objects_ = base.take_objects(objects, self.landmark_indices_)
+        k, self.asymmetry_ = len(self.landmark_indices_), 0.0
         if self.output == "features":
-            k = len(self.landmark_indices_)
             self.components_, self.signature_ = np.eye(k), np.ones(k)
         else:
             columns = self._encoded_objects()
@@ -351,23 +294,23 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         return len(self.components_)
 
     def _choose(self, objects: Any) -> Indices:
-        n = count_objects(objects)
+        n, measure = base.count_objects(objects), self.measure_
         k = min(n, self.n_landmarks)
         rng = check_random_state(self.random_state)
-        sign = -1 if self.measure_.kind == "dissimilarity" else 1
+        sign = -1 if measure.kind == "dissimilarity" else 1
         if self.selection == "random" or k == n:
             return np.sort(rng.permutation(n)[:k])
         if self.selection == "medoids":
             sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-            encoded = self.measure_.encode(take_objects(objects, sample))
-            S = self.measure_.block(encoded, encoded, self.n_jobs)
+            encoded = measure.encode(base.take_objects(objects, sample))
+            S = measure.block(encoded, encoded, self.n_jobs)
             return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
         # Farthest first, one column of the matrix at a time, so that memory holds n numbers.
-        encoded = self.measure_.encode(objects)
+        encoded = measure.encode(objects)
         chosen, nearest = [int(rng.randint(n))], np.full(n, -np.inf)
         while len(chosen) < k:
-            landmark = self.measure_.encode(take_objects(objects, np.array(chosen[-1:])))
-            nearest = np.maximum(nearest, sign * self.measure_.block(encoded, landmark, self.n_jobs)[:, 0])
+            landmark = measure.encode(base.take_objects(objects, np.array(chosen[-1:])))
+            nearest = np.maximum(nearest, sign * measure.block(encoded, landmark, self.n_jobs)[:, 0])
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)
@@ -379,6 +322,6 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         small.components_, small.signature_ = self.components_[columns], self.signature_[columns]
         if self.output == "features":
             small.landmark_indices_ = self.landmark_indices_[columns]
-            small.objects_ = take_objects(self.objects_, columns)
+            small.objects_ = base.take_objects(self.objects_, columns)
             small.components_ = np.eye(len(columns))
         return small, None

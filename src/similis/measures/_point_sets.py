@@ -11,32 +11,15 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import require_package
-from similis.base import (
-    Integral,
-    Measure,
-    Number,
-    Tick,
-    as_collection,
-    between,
-    choice,
-    estimator,
-    fill_rows,
-    fill_strips,
-    first_position,
-    fitted_count,
-    fitted_reals,
-    param,
-)
 from similis.exceptions import ProximityError
 
-# Distances between two points, by the names of scipy.
-METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
+METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")  # of scipy
 
 
-class PointSetMeasure(Measure):
+class PointSetMeasure(base.Measure):
     """Base of measures on sets of points of one dimension, optionally weighted."""
 
     keeps_float32 = True
@@ -69,10 +52,8 @@ class PointSets:
     @classmethod
     def of(cls, objects: list[Any], dimension: int | None, *, mass: bool) -> PointSets:
         """Concatenate sets; with `mass`, omit points of weight zero and scale the weights of each set to sum one."""
-        if dimension is not None and _dimension([objects]) != dimension:
-            raise ProximityError(
-                f"Point sets must have the dimension of the training sets, {dimension}. Got {_dimension([objects])}."
-            )
+        if dimension is not None and (got := _dimension([objects])) != dimension:
+            raise ProximityError(f"Point sets must have the dimension of the training sets, {dimension}. Got {got}.")
         dtype = np.result_type(*(points.dtype for points, _ in objects))
         if mass:
             objects = [(points[weights > 0], weights[weights > 0] / weights.sum()) for points, weights in objects]
@@ -84,14 +65,18 @@ class PointSets:
     def shape(self) -> tuple[int]:
         return (len(self.starts) - 1,)
 
-    def place(self, i: int) -> slice:
-        """The slice of the points of set i."""
-        return slice(int(self.starts[i]), int(self.starts[i + 1]))
+    def get(self, i: int) -> tuple[Array, Floats]:
+        place = slice(*self.starts[i : i + 2])
+        return self.points[place], self.weights[place]
+
+    def get_from(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
+        begin = self.starts[first]
+        return self.points[begin:], self.weights[begin:], self.starts[first:] - begin
 
 
 def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
     """Validate point sets; return pairs of points (k, d) and weights (k,). Single numbers are points on a line."""
-    sets = [_as_set(x, i, who) for i, x in enumerate(as_collection(X, who))]
+    sets = [_as_set(x, i, who) for i, x in enumerate(base.as_collection(X, who))]
     _dimension([sets])
     return sets
 
@@ -128,7 +113,7 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
     if not points.size:
         raise ProximityError(f"{who} needs objects with at least one point. Object {i} is empty.")
     if not np.isfinite(points).all():
-        where = first_position(~np.isfinite(points))
+        where = base.first_position(~np.isfinite(points))
         raise ProximityError(f"{who} needs finite numbers. Object {i} has NaN or infinity at {where}.")
     return points
 
@@ -146,13 +131,12 @@ def _dimension(collections: Sequence[list[Any]]) -> int:
     for objects in collections:
         for i, (points, _) in enumerate(objects):
             if points.shape[1] != first:
-                raise ProximityError(
-                    f"Points must all have the same dimension. Object 0 has {first}, object {i} has {points.shape[1]}."
-                )
+                got = f"Object 0 has {first}, object {i} has {points.shape[1]}."
+                raise ProximityError(f"Points must all have the same dimension. {got}")
     return first
 
 
-@estimator
+@base.estimator
 class Wasserstein(PointSetMeasure):
     """Earth mover's distance: the smallest cost of moving the weight of one point set to the other.
 
@@ -160,10 +144,9 @@ class Wasserstein(PointSetMeasure):
     z_j, which sum to one in each set.
 
     Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
-    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored.
-    [qiao2013] sec. 5.2 uses this distance, of [rubner2000], for color signatures of images. The network simplex method
-    ([ahuja1993] ch. 11) solves the transport problems to 1e-13 of the largest cost; if it cycles, POT is used (``pip
-    install 'similis[transport]'``).
+    of numbers is a set of points on a line. Weights are scaled to sum to one. [qiao2013] sec. 5.2 uses this distance,
+    of [rubner2000], for color signatures of images. The network simplex method ([ahuja1993] ch. 11) solves to 1e-13 of
+    the largest cost; if it cycles, POT is used (``pip install 'similis[transport]'``).
 
     Parameters
     ----------
@@ -171,10 +154,6 @@ class Wasserstein(PointSetMeasure):
         The distance m between two points.
     p : float, default=1.0
         Order, at least 1; 2 is also called Mallows distance.
-
-    See Also
-    --------
-    IRM, PyramidMatch
 
     Examples
     --------
@@ -184,30 +163,29 @@ class Wasserstein(PointSetMeasure):
     4.0
     """
 
-    metric: str = param("euclidean", choice(*METRICS))
-    p: float = param(1.0, between(1, None, "left"))
+    metric: str = base.param("euclidean", base.choice(*METRICS))
+    p: float = base.param(1.0, base.between(1, None, "left"))
 
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     _needs_mass = True
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         def row(i: int, first: int) -> Floats:
-            a, begin = A.weights[A.place(i)], int(B.starts[first])
-            b, starts = B.weights[begin:], B.starts[first:] - begin
-            M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
+            (x, a), (z, b, starts) = A.get(i), B.get_from(first)
+            M = _costs(x, z, self.metric, self.p)
             costs = np.empty(len(starts) - 1)
             _kernels.transport_costs(M, a, b, starts, costs)
             for j in np.flatnonzero(np.isnan(costs)):  # the simplex method cycled
-                there = slice(int(starts[j]), int(starts[j + 1]))
+                there = slice(*starts[j : j + 2])
                 costs[j] = _by_pot(a, b[there], np.ascontiguousarray(M[:, there]))
             return np.maximum(costs, 0.0) ** (1 / self.p)
 
         out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
-        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
+        return base.fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
-@estimator
+@base.estimator
 class IRM(PointSetMeasure):
     """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
@@ -215,8 +193,7 @@ class IRM(PointSetMeasure):
     points. d(x, z) is the sum of the distances times these weights ([li2000]).
 
     Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses
-    this distance for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs at equal
-    distance depends neither on the order of the two sets nor on that of their points, so that it is symmetric.
+    this distance for photographs. The order of pairs at equal distance is fixed, so that it is symmetric.
 
     Parameters
     ----------
@@ -230,7 +207,7 @@ class IRM(PointSetMeasure):
     15.5
     """
 
-    metric: str = param("euclidean", choice(*METRICS))
+    metric: str = base.param("euclidean", base.choice(*METRICS))
 
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
@@ -242,23 +219,21 @@ class IRM(PointSetMeasure):
         orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
         return [(points[order], weights[order]) for (points, weights), order in zip(sets, orders)]
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         rank_a, rank_b = _ranks(A, B)
 
         def row(i: int, first: int) -> Floats:
-            M = _costs(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
+            (x, a), (z, b, starts) = A.get(i), B.get_from(first)
             flips = rank_b[first:] < rank_a[i]
             matched = np.empty(len(flips))
-            starts = B.starts[first:] - B.starts[first]
-            _kernels.greedy_matches(M, A.weights[A.place(i)], B.weights[B.starts[first] :], starts, flips, matched)
+            _kernels.greedy_matches(_costs(x, z, self.metric), a, b, starts, flips, matched)
             return matched
 
         out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
-        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
+        return base.fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
 def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
-    """Compute the cost of moving each point to each other; raise an error if it overflows."""
     with np.errstate(over="ignore"):
         M = cdist(x, z, metric) ** p
     if not np.isfinite(M).all():
@@ -267,22 +242,18 @@ def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
 
 
 def _by_pot(a: Array, b: Array, M: Array) -> float:
-    """Compute the smallest cost with the solver of POT."""
     ot = require_package("ot", extra="transport", who="Wasserstein, for a transport problem with many equal costs,")
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
 
 
 def _ranks(*collections: PointSets) -> list[Indices]:
     """Return ranks of the sets of all collections in one common order; equal sets have equal ranks."""
-    keys = [
-        [(*S.points[S.place(i)].ravel().tolist(), *S.weights[S.place(i)].tolist()) for i in range(*S.shape)]
-        for S in collections
-    ]
+    keys = [[tuple(np.concatenate(S.get(i), axis=None).tolist()) for i in range(*S.shape)] for S in collections]
     rank = {key: k for k, key in enumerate(sorted(set().union(*keys)))}
     return [np.array([rank[key] for key in own]) for own in keys]
 
 
-@estimator
+@base.estimator
 class PyramidMatch(PointSetMeasure):
     """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
@@ -290,9 +261,8 @@ class PyramidMatch(PointSetMeasure):
     times the finest side, l = 0, 1, ..., and I_(-1) = 0 ([grauman2005]).
 
     A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
-    optimal matching of :class:`Wasserstein` in linear time. Objects are arrays of k points of d numbers, or pairs
-    ``(points, weights)`` in which a point counts as its weight. The grid is fitted to the training points; points of
-    new objects beyond it are moved to its edge.
+    optimal matching of :class:`Wasserstein`, whose objects it reads, in linear time; a point counts as its weight. The
+    grid is fitted to the training points; points of new objects beyond it are moved to its edge.
 
     Parameters
     ----------
@@ -316,13 +286,13 @@ class PyramidMatch(PointSetMeasure):
     array([[1.  , 1.  , 0.18]])
     """
 
-    n_levels: int = param(8, Number(Integral, 1, 53, closed="both"))
-    normalize: bool = param(True, "boolean")
+    # A float64 coordinate has 53 binary digits.
+    n_levels: int = base.param(8, base.Number(base.Integral, 1, 53, closed="both"))
+    normalize: bool = base.param(True, "boolean")
 
-    fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
+    fitted_arrays = {"low_": base.fitted_reals("d"), "_dimension": base.fitted_count(1)}
 
     fit_only_indexes = False
-    # A float64 coordinate has 53 binary digits.
 
     @property
     def domain_(self) -> tuple[float, float]:
@@ -335,7 +305,7 @@ class PyramidMatch(PointSetMeasure):
         span = float((points.max(axis=0) - self.low_).max()) or 1.0
         self.side_ = span / 2 ** (self.n_levels - 1)
 
-    encode_together = Measure.encode_together  # the bins are those of the training sets
+    encode_together = base.Measure.encode_together  # the bins are those of the training sets
 
     def encode(self, objects: list[Any]) -> PointSets:
         """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
@@ -354,7 +324,7 @@ class PyramidMatch(PointSetMeasure):
         starts = np.searchsorted(of[first], np.arange(sets.shape[0] + 1)).astype(np.int64)
         return PointSets(bins[first], np.add.reduceat(counts, first), starts, sets.dtype)
 
-    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape))
         histograms = A.points, A.weights, A.starts, B.points, B.weights, B.starts
         # The self-similarity of a set is the sum of its weights in all bins.
@@ -366,7 +336,8 @@ class PyramidMatch(PointSetMeasure):
                 out[rows] /= np.sqrt(np.outer(own_A[rows], own_B))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
-        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(self.result_dtype(A, B), copy=False)
+        base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
+        return out.astype(self.result_dtype(A, B), copy=False)
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:

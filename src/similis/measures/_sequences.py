@@ -1,7 +1,4 @@
-"""Measures on sequences of symbols and on time series: edit distance and dynamic time warping.
-
-A sequence is a text, bytes, or a list of hashable symbols, which are translated to one code point each.
-"""
+"""Measures on sequences of symbols (text, bytes or lists of hashable symbols) and on time series."""
 
 from __future__ import annotations
 
@@ -64,14 +61,9 @@ class Spelling:
         return cls({symbol: chr(code) for code, symbol in enumerate(dict.fromkeys(chain(also, *sequences)))})
 
     def spell(self, objects: list[Any]) -> list[str]:
-        """Translate each sequence to a text with one code point per symbol."""
         if self.symbols is None:
             return [s if isinstance(s, str) else "".join(map(_character, s)) for s in objects]
         return ["".join(self.symbols.get(symbol, UNKNOWN) for symbol in sequence) for sequence in objects]
-
-    def letter(self, symbol: Any) -> str | None:
-        """Return the code point of a symbol; None if it occurs in no sequence."""
-        return _character(symbol) if self.symbols is None else self.symbols.get(symbol)
 
 
 def _character(symbol: Any) -> str:
@@ -88,9 +80,8 @@ def _as_sequence(x: Any, i: int, who: str) -> str | tuple[Any, ...]:
     try:
         hash(symbols)
     except TypeError:
-        raise ProximityError(
-            f"The symbols of a sequence must be hashable. Object {i} has an unhashable symbol."
-        ) from None
+        message = f"The symbols of a sequence must be hashable. Object {i} has an unhashable symbol."
+        raise ProximityError(message) from None
     return symbols
 
 
@@ -102,10 +93,9 @@ WORD = 64  # symbols that rapidfuzz packs into one machine word
 class Edit(SequenceMeasure):
     """Edit distance: the smallest cost of turning x into z by inserting, deleting and substituting symbols.
 
-    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
-    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). The
-    distance is symmetric if each edit and its reverse have equal costs. Integer weights need rapidfuzz (``pip install
-    'similis[strings]'``).
+    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols. Characters are code points:
+    normalize texts first (``unicodedata.normalize``). Symmetric if each edit and its reverse have equal costs. Integer
+    weights need rapidfuzz (``pip install 'similis[strings]'``). :class:`Alignment` has affine costs of gaps.
 
     Parameters
     ----------
@@ -119,10 +109,6 @@ class Edit(SequenceMeasure):
         Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
         Costs of inserting or deleting particular symbols: ``gaps[a]``.
-
-    See Also
-    --------
-    Alignment : the best score instead of the smallest cost, with affine costs of gaps.
 
     Examples
     --------
@@ -154,17 +140,13 @@ class Edit(SequenceMeasure):
     def _validate_params(self) -> None:
         super()._validate_params()
         if len(self.weights) != 3 or not all(map(_is_weight, self.weights)):
-            raise ProximityError(
-                "The 'weights' parameter of Edit must be three finite, non-negative numbers: insert, delete, "
-                f"substitute. Got {str(self.weights)[:60]}."
-            )
-        for name, costs in (("gaps", self.gaps), *(("substitution", row) for row in self._rows())):
-            for symbol, cost in (costs or {}).items():
+            wanted = "three finite, non-negative numbers: insert, delete, substitute"
+            raise ProximityError(f"The 'weights' parameter of Edit must be {wanted}. Got {str(self.weights)[:60]}.")
+        for name, costs in (("gaps", self.gaps or {}), *(("substitution", row) for row in self._rows())):
+            for symbol, cost in costs.items():
                 if not _is_weight(cost):
-                    raise ProximityError(
-                        f"The {name!r} parameter of Edit must hold finite, non-negative numbers. Got {cost!r} for "
-                        f"{symbol!r}."
-                    )
+                    what = f"The {name!r} parameter of Edit must hold finite, non-negative numbers."
+                    raise ProximityError(f"{what} Got {cost!r} for {symbol!r}.")
 
     def _rows(self) -> list[Any]:
         rows = list((self.substitution or {}).values())
@@ -176,17 +158,13 @@ class Edit(SequenceMeasure):
         objects = super().validate_objects(X)
         words = [a for a in self._alphabet() if _character(a) == UNKNOWN]
         if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
-            raise ProximityError(
-                f"Edit compares texts by characters, but {str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a "
-                "character. Pass lists of symbols, as text.split()."
-            )
+            wrong = f"{str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a character"
+            hint = "Pass lists of symbols, as text.split()."
+            raise ProximityError(f"Edit compares texts by characters, but {wrong}. {hint}")
         return objects
 
     def _alphabet(self) -> list[Any]:
-        """Return the symbols with particular costs."""
-        return list(
-            dict.fromkeys([*(self.gaps or {}), *(self.substitution or {}), *(b for r in self._rows() for b in r)])
-        )
+        return list(dict.fromkeys(chain(self.gaps or {}, self.substitution or {}, *self._rows())))
 
     def learn(self, objects: list[Any], y: Any) -> None:
         self._spelling = Spelling.of([objects], self._alphabet())
@@ -208,8 +186,8 @@ class Edit(SequenceMeasure):
         # Class 0 has the default weights; every symbol with particular costs is a class.
         classes = np.zeros(len(numbers), dtype=np.int32)
         for k, symbol in enumerate(self._alphabet(), start=1):
-            letter = spelling.letter(symbol)
-            if letter is not None:
+            letter = _character(symbol) if spelling.symbols is None else spelling.symbols.get(symbol)
+            if letter is not None:  # a symbol of the training sequences
                 classes[numbers == ord(letter)] = k
         return _Spelled(texts, lengths, (numbers, classes, np.append(0, np.cumsum(lengths))))
 
@@ -228,8 +206,7 @@ class Edit(SequenceMeasure):
         mirror = B is A and self.symmetric
         out = np.zeros((len(A.texts), len(B.texts)))
         costs = self._costs()
-        # rapidfuzz computes half of a list with itself; for texts of one machine word its method for two lists is
-        # faster.
+        # rapidfuzz computes half of a list with itself; for texts of one machine word two lists are faster.
         halves = mirror and A.lengths.max() > WORD
 
         def work(rows: slice) -> None:
@@ -261,19 +238,17 @@ class Edit(SequenceMeasure):
             whole = (max(insert, delete) * (m + n) + block) / 2
         else:
             common = np.minimum(m, n)
-            whole = np.minimum(
-                delete * m + insert * n, substitute * common + delete * (m - common) + insert * (n - common)
-            )
+            with_substitutions = substitute * common + delete * (m - common) + insert * (n - common)
+            whole = np.minimum(delete * m + insert * n, with_substitutions)
         np.divide(block, whole, out=block, where=whole > 0)
         np.minimum(block, 1.0, out=block)
 
 
 @dataclass
 class _Spelled:
-    """Sequences as texts and, if symbols have particular costs: code points, classes, and starts of the sequences."""
-
     texts: list[str]
     lengths: NDArray[np.int64]
+    # If symbols have particular costs: code points, classes, and starts of the sequences.
     classes: tuple[Array, Array, Array] | None = None
 
 
@@ -289,13 +264,12 @@ class DTW(PointSetMeasure):
     one step forward in x, in z or in both at a time ([sakoe1978]).
 
     Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
-    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
+    Not a metric: the triangle inequality may fail.
 
     Parameters
     ----------
     window : int, optional
         Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
-        0 gives the Euclidean distance of series of equal length. None means no restriction.
 
     Examples
     --------
@@ -319,10 +293,9 @@ class DTW(PointSetMeasure):
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
-        series = A.points, A.starts, B.points, B.starts
-        window = -1 if self.window is None else self.window
+        operands = A.points, A.starts, B.points, B.starts, -1 if self.window is None else self.window
 
         def work(rows: slice) -> None:
-            _kernels.warping_distances(*series, window, rows.start, rows.stop, mirror, out)
+            _kernels.warping_distances(*operands, rows.start, rows.stop, mirror, out)
 
         return fill_strips(out, work, n_jobs, tick, step=16, mirror=mirror)

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
-from similis.base import (
-    FittedArrays,
-    Measure,
-    Tick,
-    between,
-    check_table,
-    count_objects,
-    estimator,
-    fill_strips,
-    first_position,
-    fitted_count,
-    fitted_reals,
-    for_each_strip,
-    param,
-    storable,
-    verify_numbering,
-)
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
 from similis.measures._vectors import TwoWayArray, both_layouts
@@ -37,13 +22,13 @@ SPARSE = 8  # 64-bit words per present feature above which a sparse product is f
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
 
 
-class SetMeasure(Measure):
+class SetMeasure(base.Measure):
     """Base of set similarities, functions of the common features and of the features of each set."""
 
     alpha = beta = 0.5
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        """Replace ``common[rows]``, the saliences f(x and z), by similarities; by default the ratio model."""
+        """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
         _kernels.set_model(1, fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
@@ -61,35 +46,30 @@ class SetMeasure(Measure):
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = common_salience(A, B, n_jobs)
-
-        def work(rows: slice) -> None:
-            self._combine(A.salience, B.salience, rows, out)
-
-        # Weighted sums round differently in the two halves.
-        return fill_strips(out, work, n_jobs, tick, mirror=B is A and self.symmetric and A.bits is None)
+        mirror = B is A and self.symmetric and A.bits is None  # weighted sums round differently in the two halves
+        work = partial(self._combine, A.salience, B.salience, common=out)
+        return base.fill_strips(out, work, n_jobs, tick, mirror=mirror)
 
 
 @dataclass
 class _Sets:
-    """Encoded sets: packed bits, or sparse rows (binary and weighted), and the salience f of each set."""
-
-    salience: Floats
-    bits: TwoWayArray | None = None
-    rows: Any = None
+    salience: Floats  # f of each set
+    bits: TwoWayArray | None = None  # packed; else:
+    rows: Any = None  # sparse
     weighted: Any = None
 
 
-@storable
+@base.storable
 @dataclass
-class _Features(FittedArrays):
+class _Features(base.FittedArrays):
     """Features of the sets in a fixed order; `vocabulary` numbers those of token sets, None stands for binary rows.
 
     `weights` is None if each feature counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
-    fitted_arrays = {"n_features": fitted_count(), "weights": fitted_reals(None, optional=True)}
+    fitted_arrays = {"n_features": base.fitted_count(), "weights": base.fitted_reals(None, optional=True)}
 
     n_features: int
     vocabulary: dict[Any, int] | None
@@ -100,20 +80,19 @@ class _Features(FittedArrays):
     def verify_fitted(self) -> None:
         super().verify_fitted()
         if self.vocabulary is not None:
-            verify_numbering(self.vocabulary, self.n_features, "vocabulary of sets")
+            base.verify_numbering(self.vocabulary, self.n_features, "vocabulary of sets")
         if self.weights is not None and len(self.weights) != self.n_features:
             raise ProximityError("Sets must have one weight per feature.")
 
     @classmethod
     def of(cls, collections: Sequence[Any], salience: Any) -> _Features:
-        """Collect the features that occur in the collections."""
         vocabulary = None
         tokens = [isinstance(objects, list) for objects in collections]
         if all(tokens):
-            union: set[Any] = set().union(*(s for objects in collections for s in objects))
+            union: set[Any] = set().union(*chain(*collections))
             # Sorted by repr, which any value has, so that sums run in the same order in every process.
             vocabulary = {token: k for k, token in enumerate(sorted(union, key=repr))}
-            n_features, present = len(vocabulary), sum(len(s) for objects in collections for s in objects)
+            n_features, present = len(vocabulary), sum(map(len, chain(*collections)))
         elif any(tokens):
             raise ProximityError("X and Z must both be sets of tokens, or both binary rows.")
         else:
@@ -123,7 +102,7 @@ class _Features(FittedArrays):
             n_features = widths[0]
             present = sum(int(np.count_nonzero(o)) if isinstance(o, np.ndarray) else o.nnz for o in collections)
         weights = None if salience is None else _weights(salience, vocabulary, n_features)
-        words = n_features / 64 * sum(map(count_objects, collections))
+        words = n_features / 64 * sum(map(base.count_objects, collections))
         return cls(n_features, vocabulary, weights, salience, weights is None and words <= SPARSE * max(present, 1))
 
     def encode(self, objects: Any, who: str) -> _Sets:
@@ -146,7 +125,6 @@ class _Features(FittedArrays):
         return _Sets(salience, both_layouts(_pack_sparse(rows))) if self.bits else _Sets(salience, None, rows, weighted)
 
     def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, Floats]:
-        """Return sparse rows of the known tokens, and the salience of the other ones."""
         numbers = self.vocabulary or {}
         known = [sorted(numbers[token] for token in tokens if token in numbers) for tokens in objects]
         extra = np.zeros(len(objects))
@@ -159,68 +137,55 @@ class _Features(FittedArrays):
 
 
 def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
-    """Compute f(x and z) of every pair."""
     if A.bits is None or B.bits is None:
         n, d = B.rows.shape
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
         # Rounding must not raise f(x and z) above f(x) or f(z).
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
-    left, right = A.bits.rows, B.bits.columns
-    out = np.empty((left.shape[0], right.shape[1]))
-    for_each_strip(lambda rows: _kernels.common_bits(left, right, rows.start, rows.stop, B is A, out), len(out), n_jobs)
+    bits = A.bits.rows, B.bits.columns
+    out = np.empty((len(A.salience), len(B.salience)))
+    base.for_each_strip(lambda r: _kernels.common_bits(*bits, r.start, r.stop, B is A, out), len(out), n_jobs)
     return out
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
-    """Return the weight of each feature, in order."""
-    if isinstance(salience, Mapping):
-        try:
-            weights = np.array([salience[name] for name in (vocabulary or range(n_features))], dtype=np.float64)
-        except KeyError as error:
-            raise ProximityError(
-                f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none; add it, or pass "
-                "a collections.defaultdict."
-            ) from None
-        except (TypeError, ValueError):
-            raise ProximityError("salience must hold a number for every feature. Got other values.") from None
-    else:
-        try:
-            weights = np.asarray(salience, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ProximityError(f"salience must hold numbers. Got {str(salience)[:60]!r}.") from None
-        if vocabulary is not None or weights.shape != (n_features,):
-            raise ProximityError(
-                f"salience must be a dict for sets of tokens, or one weight per column for binary rows, {n_features}. "
-                f"Got shape {weights.shape}."
-            )
+    named = isinstance(salience, Mapping)
+    try:
+        values = [salience[name] for name in (vocabulary or range(n_features))] if named else salience
+        weights = np.asarray(values, dtype=np.float64)
+    except KeyError as error:
+        hint = f"Feature {error.args[0]!r} has none; add it, or pass a collections.defaultdict."
+        raise ProximityError(f"salience must hold a weight for every feature. {hint}") from None
+    except (TypeError, ValueError):
+        wrong = "a number for every feature. Got other values" if named else f"numbers. Got {str(salience)[:60]!r}"
+        raise ProximityError(f"salience must hold {wrong}.") from None
+    if not named and (vocabulary is not None or weights.shape != (n_features,)):
+        wanted = f"a dict for sets of tokens, or one weight per column for binary rows, {n_features}"
+        raise ProximityError(f"salience must be {wanted}. Got shape {weights.shape}.")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ProximityError("salience must hold finite, non-negative weights.")
     return weights
 
 
-def read_sets(X: Any, measure: Measure) -> Any:
+def read_sets(X: Any, measure: base.Measure) -> Any:
     """Validate sets: return token sets as a list of frozensets, binary rows as booleans, words of bits, or CSR."""
     who, X = type(measure).__name__, _list_or_array(X)
     if getattr(measure, "packed", False):
-        A = check_table(X, who, dtype=None, order="C")
+        A = base.check_table(X, who, dtype=None, order="C")
         if A.dtype not in (np.uint8, np.uint64):
-            raise ProximityError(
-                f"{who} with packed=True needs rows of uint8 or uint64 words, as made by numpy.packbits. Got {A.dtype}."
-            )
+            wanted = "rows of uint8 or uint64 words, as made by numpy.packbits"
+            raise ProximityError(f"{who} with packed=True needs {wanted}. Got {A.dtype}.")
         return A if A.dtype == np.uint64 else words(A)
-    if isinstance(X, (list, tuple)) and not (
-        len(X) and all(isinstance(x, np.ndarray) and x.dtype != object for x in X)
-    ):
+    if isinstance(X, (list, tuple)):
         if not len(X):
             raise ProximityError(f"{who} needs at least one object. Found array with 0 sample(s).")
-        return [_as_set(x, i, who) for i, x in enumerate(X)]
+        if not all(isinstance(x, np.ndarray) and x.dtype != object for x in X):
+            return [_as_set(x, i, who) for i, x in enumerate(X)]
+    wanted = f"{who} needs sets of tokens, or binary rows of 0 and 1."
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         text = str(X.flat[0])[:40] if X.size else ""
-        raise ProximityError(
-            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
-            "[set(x.split()) for x in X]."
-        )
-    A = check_table(X, who, accept_sparse="csr", dtype="numeric")
+        raise ProximityError(f"{wanted} Got text, {text!r}; pass sets, as in [set(x.split()) for x in X].")
+    A = base.check_table(X, who, accept_sparse="csr", dtype="numeric")
     values = A
     if sparse.issparse(A):
         A = sparse.csr_array(A, dtype=np.float64, copy=True)
@@ -229,26 +194,20 @@ def read_sets(X: Any, measure: Measure) -> Any:
         values = A.data
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = first_position(strange) if values is A else "a stored entry"
-        raise ProximityError(
-            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
-            "Threshold the rows first, as in X > 0."
-        )
+        got = f"{values[strange][0]} at {base.first_position(strange) if values is A else 'a stored entry'}"
+        raise ProximityError(f"{wanted} Got {got}. Threshold the rows first, as in X > 0.")
     return A.astype(bool) if values is A else A
 
 
 def _list_or_array(X: Any) -> Any:
-    """Convert frames to arrays, and vectors of Python objects to lists."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     return X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object else X
 
 
 def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
     if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
-        raise ProximityError(
-            f"{who} needs sets of tokens. Object {i} is a {type(x).__name__}, {str(x)[:40]!r}; pass set(x) or "
-            "x.split()."
-        )
+        got = f"Object {i} is a {type(x).__name__}, {str(x)[:40]!r}"
+        raise ProximityError(f"{who} needs sets of tokens. {got}; pass set(x) or x.split().")
     try:
         return frozenset(x)
     except TypeError as error:
@@ -268,7 +227,7 @@ def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
     return words(octets)
 
 
-def read_described(X: Any, measure: Measure) -> Any:
+def read_described(X: Any, measure: base.Measure) -> Any:
     """Validate sets or rows of values: return a list of frozensets, or a table."""
     X = _list_or_array(X)
     some = isinstance(X, (list, tuple)) and any(isinstance(x, (set, frozenset)) for x in X)
@@ -301,12 +260,11 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
 
 
 def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
-    """Return all lists of numbers in one array, and the start of each list."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in numbers])]).astype(np.int64)
     return np.array([number for row in numbers for number in row], dtype=np.int32), starts
 
 
-@estimator
+@base.estimator
 class Jaccard(SetMeasure):
     """Common features divided by all features, s(x, z) = |x and z| / |x or z|; Tanimoto similarity of fingerprints.
 
@@ -318,23 +276,14 @@ class Jaccard(SetMeasure):
     packed : bool, default=False
         Set to True for bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
 
-    See Also
-    --------
-    Dice, Overlap, TverskyRatio
-
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import Jaccard
     >>> Jaccard()({"a", "b", "c"}, {"b", "c", "d"})
     0.5
-    >>> bits = np.packbits([[1, 1, 1, 0], [0, 1, 1, 1]], axis=1)
-    >>> Jaccard(packed=True).matrix(bits)
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
 
-    packed: bool = param(False, "boolean")
+    packed: bool = base.param(False, "boolean")
 
     domain_ = (0.0, 1.0)
     alpha = beta = 1.0
@@ -343,8 +292,8 @@ class Jaccard(SetMeasure):
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
-    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)). Objects are sets (or lists) of tokens,
-    binary rows given as an array, or a sparse binary matrix. Two empty sets have similarity 1.
+    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects. Two empty sets have
+    similarity 1.
 
     Examples
     --------
@@ -359,8 +308,7 @@ class Dice(SetMeasure):
 class Overlap(SetMeasure):
     """Common features divided by the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
 
-    Not a case of Tversky's ratio model. Objects are sets (or lists) of tokens, binary rows given as an array, or a
-    sparse binary matrix. Two empty sets have similarity 1, an empty set and any other set similarity 0.
+    Objects are those of :class:`TverskyRatio`. Two empty sets have similarity 1, an empty and any other set 0.
 
     Examples
     --------
@@ -375,11 +323,11 @@ class Overlap(SetMeasure):
         _kernels.set_model(2, fx, fz, 0.0, 0.0, rows.start, rows.stop, common)
 
 
-@estimator
+@base.estimator
 class _Tversky(SetMeasure):
-    alpha: float = param(0.5, between(0, None, "left"))
-    beta: float = param(0.5, between(0, None, "left"))
-    salience: Any = param(None, "array-like", dict, None)
+    alpha: float = base.param(0.5, base.between(0, None, "left"))
+    beta: float = base.param(0.5, base.between(0, None, "left"))
+    salience: Any = base.param(None, "array-like", dict, None)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -390,32 +338,26 @@ class _Tversky(SetMeasure):
 class TverskyContrast(_Tversky):
     """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
 
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
-    is read as sets of tokens. Two empty sets have similarity 0.
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
+    similarity 0.
 
     Parameters
     ----------
     alpha, beta : float, default=0.5
         Weights of the features of x alone and of z alone. Different weights make the similarity asymmetric.
     salience : dict or array of shape (d,), optional
-        Weight of each feature; f of a set is the sum of the weights of its features. A dict for sets of tokens, one
-        weight per column for binary rows. By default f counts the features.
+        Weight of each feature, a dict for sets of tokens; f sums them. By default f counts the features.
 
     Attributes
     ----------
     domain_ : tuple or None
         The interval of possible values for binary rows, known after fit; None for sets of tokens.
 
-    See Also
-    --------
-    TverskyRatio, Counting
-
     Examples
     --------
     >>> from similis import TverskyContrast
-    >>> s = TverskyContrast(alpha=1.0, beta=0.0)
-    >>> s({"eyes", "nose"}, {"eyes"}), s({"eyes"}, {"eyes", "nose"})
-    (0.0, 1.0)
+    >>> TverskyContrast(alpha=1.0, beta=0.0)({"eyes"}, {"eyes", "nose"})
+    1.0
     """
 
     def learn(self, objects: Any, y: Any) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from similis import base
 from similis._utils.arrays import Array, Indices
-from similis.base import HasMethods, Kind, Measure, as_collection, check_frame_order, choice, fill_masked
 from similis.exceptions import ProximityError
 
 
-class FromFunction(Measure):
+@base.estimator
+class FromFunction(base.Measure):
     """Measure from a function of two objects.
 
     Parameters
@@ -25,41 +27,28 @@ class FromFunction(Measure):
     symmetric : bool, default=False
         Set to True if f(x, z) = f(z, x) always holds; this saves half of the calls.
 
-    See Also
-    --------
-    Measure : base class for measures with parameters to tune.
-
     Examples
     --------
     >>> from similis import FromFunction
-    >>> longer = FromFunction(lambda x, z: len(x) - len(z))
-    >>> longer.matrix(["a", "bcd"])
+    >>> FromFunction(lambda x, z: len(x) - len(z)).matrix(["a", "bcd"])
     array([[ 0., -2.],
            [ 2.,  0.]])
     """
 
-    _parameter_constraints = {
-        "f": [callable],
-        "kind": [choice("similarity", "dissimilarity")],
-        "symmetric": ["boolean"],
-    }
-
-    def __init__(self, f: Callable[[Any, Any], float], *, kind: Kind = "similarity", symmetric: bool = False) -> None:
-        self.f = f
-        self.kind = kind
-        self.symmetric = symmetric
+    f: Callable[[Any, Any], float] = field(kw_only=False, metadata={"constraints": [callable]})
+    kind: base.Kind = base.param("similarity", base.choice("similarity", "dissimilarity"))
+    symmetric: bool = base.param(False, "boolean")
 
     def __call__(self, x: Any, z: Any) -> float:
-        """Return f(x, z)."""
         return self.f(x, z)
 
 
-class FromMatrix(Measure):
+@base.estimator
+class FromMatrix(base.Measure):
     """Measure that looks up proximities in a stored matrix.
 
-    The objects are row numbers of `S`, or ids, in a vector or in one column. Slicing objects (cross-validation,
-    calibration, bagging, any scikit-learn meta-estimator) then slices rows and columns consistently. Both directions
-    and the diagonal stay available: entries are never mirrored. A clone shares `S`.
+    The objects are row numbers of `S`, or ids, in a vector or in one column, so that any scikit-learn meta-estimator
+    slices rows and columns consistently: ``Pairwise(FromMatrix(S))`` in front of a classifier. A clone shares `S`.
 
     Parameters
     ----------
@@ -71,10 +60,6 @@ class FromMatrix(Measure):
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities.
 
-    See Also
-    --------
-    Pairwise : ``Pairwise(FromMatrix(S))`` in front of a classifier.
-
     Examples
     --------
     >>> import numpy as np
@@ -85,20 +70,14 @@ class FromMatrix(Measure):
            [0.5, 0. ]])
     """
 
-    symmetric = False
-    _parameter_constraints = {
-        "S": [HasMethods("__getitem__")],
-        "ids": ["array-like", None],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
+    S: Any = field(kw_only=False, metadata={"constraints": [base.HasMethods("__getitem__")]})
+    ids: Any = base.param(None, "array-like", None)
+    kind: base.Kind = base.param("similarity", base.choice("similarity", "dissimilarity"))
 
-    def __init__(self, S: Any, *, ids: Any = None, kind: Kind = "similarity") -> None:
-        self.S = S
-        self.ids = ids
-        self.kind = kind
+    symmetric = False
 
     def validate_objects(self, X: Any) -> Array:
-        objects = as_collection(X, type(self).__name__)
+        objects = base.as_collection(X, type(self).__name__)
         # asarray would convert a list of ids with mixed types to text.
         return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
 
@@ -130,7 +109,7 @@ class FromMatrix(Measure):
     def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> Array:
         S = self._stored()
         if isinstance(S, np.ndarray):
-            out = fill_masked(S[np.ix_(A, B)])
+            out = base.fill_masked(S[np.ix_(A, B)])
         elif hasattr(S, "oindex"):
             out = np.asarray(S.oindex[A, B])
         else:
@@ -143,16 +122,15 @@ class FromMatrix(Measure):
         S = self.S
         if hasattr(S, "tocsr"):
             raise ProximityError("FromMatrix needs a dense matrix S. Got a sparse one; convert it with toarray().")
-        check_frame_order(S)
+        base.check_frame_order(S)
         if not hasattr(S, "shape") or hasattr(S, "columns"):
             try:
                 S = np.asarray(S)
             except ValueError:
                 raise ProximityError("FromMatrix needs a square matrix S. Got rows of different lengths.") from None
         if len(S.shape) not in (2, 3) or S.shape[0] != S.shape[1]:
-            raise ProximityError(
-                f"FromMatrix needs a square matrix S, one row and one column per object. Got shape {tuple(S.shape)}."
-            )
+            wanted = "a square matrix S, one row and one column per object"
+            raise ProximityError(f"FromMatrix needs {wanted}. Got shape {tuple(S.shape)}.")
         if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
             raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
@@ -163,7 +141,6 @@ class FromMatrix(Measure):
 
 
 def _row_numbers(objects: Array, n: int) -> Indices:
-    """Validate row numbers of n objects."""
     try:
         if objects.dtype.kind not in "iufO":
             raise TypeError
@@ -171,10 +148,9 @@ def _row_numbers(objects: Array, n: int) -> Indices:
             places = objects.astype(np.intp)
         strange = np.asarray(places != objects, dtype=bool) | (places < 0) | (places >= n)
     except (TypeError, ValueError):
-        raise ProximityError(
-            f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}. Got values of type "
-            f"{objects.dtype}; pass the ids they name as ids=..."
-        ) from None
+        wanted = f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}."
+        hint = f"Got values of type {objects.dtype}; pass the ids they name as ids=..."
+        raise ProximityError(f"{wanted} {hint}") from None
     if strange.any():
         row = int(np.argmax(strange))
         raise ProximityError(f"Object {row} is {objects[row]}, but the row numbers of S are 0 to {n - 1}.")

@@ -19,19 +19,16 @@ from similis.measures._categorical import is_missing
 from similis.measures._vectors import sparse_products
 
 
-def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
-    """Validate texts (or bytes, with `allow_bytes`); return them as a list."""
+def read_texts(X: Any, who: str, types: type | tuple[type, ...], wanted: str) -> list[Any]:
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = X.ravel()
     texts = [str(x) if isinstance(x, str) else x for x in as_collection(X, who)]
     for i, text in enumerate(texts):
-        if isinstance(text, str) or (allow_bytes and isinstance(text, bytes)):
-            continue
-        missing = not hasattr(text, "__len__") and is_missing(text)
-        value = "missing" if missing else f"a {type(text).__name__}, {str(text)[:40]!r}"
-        wanted = "texts or bytes" if allow_bytes else "texts"
-        raise ProximityError(f"{who} needs {wanted}. Object {i} is {value}; join its parts into one text.")
+        if not isinstance(text, types):
+            missing = not hasattr(text, "__len__") and is_missing(text)
+            value = "missing" if missing else f"a {type(text).__name__}, {str(text)[:40]!r}"
+            raise ProximityError(f"{who} needs {wanted}. Object {i} is {value}; join its parts into one text.")
     return texts
 
 
@@ -42,29 +39,23 @@ _CODECS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bz2": bz
 class Compression(Measure):
     """Compression distance: the information in x that is not in z, measured by a compressor.
 
-    The normalized compression distance d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)) of [cilibrasi2005], where
-    C is the compressed length and xz the concatenation. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the
-    fraction of x that remains when z is known.
-
-    Objects are texts (compressed as UTF-8) or bytes, which may be empty. The distance of an object to itself is small,
-    but not zero; values lie near the interval from 0 to 1, on short texts often beyond it. The measure is never
-    symmetric: a compressor packs xz and zx into slightly different lengths. n objects need about n^2 compressions.
-    [cazzanti2007] sec. 2.1 and [chen2010] ch. 1 mention compressibility as a similarity.
+    d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)) ([cilibrasi2005]), where C is the compressed length and xz the
+    concatenation; mentioned in [cazzanti2007] sec. 2.1 and [chen2010] ch. 1. Objects are texts (compressed as UTF-8) or
+    bytes. Values lie near the interval from 0 to 1, on short texts often beyond it. The distance of an object to itself
+    is not zero, and the measure is not symmetric: xz and zx are compressed to slightly different lengths.
 
     Parameters
     ----------
     codec : {"zlib", "bz2", "lzma"}, default="zlib"
-        Compressor of the standard library, with its default settings. The window of zlib is 32 kB, the blocks of bz2
-        are 900 kB, the window of lzma is megabytes, and it is slow.
+        Compressor of the standard library. Its window is 32 kB, 900 kB or several megabytes; lzma is slow.
     conditional : bool, default=False
-        Use the conditional form, which is asymmetric.
+        Use d(x, z) = (C(zx) - C(z)) / C(x), the fraction of x that remains when z is known.
 
     Examples
     --------
     >>> from similis import Compression
     >>> boat, stream = "row, row, row your boat " * 3, "gently down the stream " * 3
-    >>> d = Compression()
-    >>> d(boat, boat + "merrily") < d(boat, stream)
+    >>> Compression()(boat, boat + "merrily") < Compression()(boat, stream)
     True
     """
 
@@ -76,7 +67,7 @@ class Compression(Measure):
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[Any]:
-        return read_texts(X, "Compression", allow_bytes=True)
+        return read_texts(X, "Compression", (str, bytes), "texts or bytes")
 
     def encode(self, objects: list[Any]) -> _Packed:
         octets = [x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x for x in objects]
@@ -99,10 +90,8 @@ class Compression(Measure):
 
 @dataclass
 class _Packed:
-    """Objects as bytes, and the compressed length of each alone."""
-
     octets: list[bytes]
-    lengths: Floats
+    lengths: Floats  # of each object alone, compressed
 
 
 @estimator
@@ -143,13 +132,11 @@ class TfidfCosine(Measure):
         super()._validate_params()
         sizes = self.ngram_range
         if len(sizes) != 2 or not all(isinstance(k, Integral) for k in sizes) or not 1 <= sizes[0] <= sizes[1]:
-            raise ProximityError(
-                "The 'ngram_range' parameter of TfidfCosine must be two integers, 1 <= shortest <= longest. Got "
-                f"{str(sizes)[:60]}."
-            )
+            wanted = "two integers, 1 <= shortest <= longest"
+            raise ProximityError(f"The 'ngram_range' parameter of TfidfCosine must be {wanted}. Got {str(sizes)[:60]}.")
 
     def validate_objects(self, X: Any) -> list[str]:
-        return read_texts(X, "TfidfCosine")
+        return read_texts(X, "TfidfCosine", str, "texts")
 
     def learn(self, objects: list[str], y: Any) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -159,9 +146,8 @@ class TfidfCosine(Measure):
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
-            raise ProximityError(
-                "TfidfCosine found no word in any training text. Pass texts with words, or use analyzer='char'."
-            ) from None
+            hint = "Pass texts with words, or use analyzer='char'."
+            raise ProximityError(f"TfidfCosine found no word in any training text. {hint}") from None
 
     def encode(self, objects: list[str]) -> Any:
         check_is_fitted(self, "_vectorizer")

@@ -9,26 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis.base import (
-    STRIP,
-    FittedArrays,
-    Kind,
-    Tick,
-    between,
-    check_labels,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    for_each_strip,
-    param,
-    positive,
-    storable,
-    validated,
-)
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
 from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
@@ -36,9 +18,9 @@ from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
 
-@storable
+@base.storable
 @dataclass
-class ValueTables(FittedArrays):
+class ValueTables(base.FittedArrays):
     """Tables of the differences of values, estimated from the training labels.
 
     Values of a feature with the same class probabilities are one *kind* of value. Neighboring features with few kinds
@@ -46,11 +28,11 @@ class ValueTables(FittedArrays):
     """
 
     fitted_arrays = {
-        "codebook": fitted_part(Codebook, n="n"),
-        "weights": fitted_indices("n"),
-        "table": fitted_reals(None),
-        "offsets": fitted_indices("groups"),
-        "widths": fitted_indices("groups"),
+        "codebook": base.fitted_part(Codebook, n="n"),
+        "weights": base.fitted_indices("n"),
+        "table": base.fitted_reals(None),
+        "offsets": base.fitted_indices("groups"),
+        "widths": base.fitted_indices("groups"),
     }
 
     codebook: Codebook
@@ -67,7 +49,7 @@ class ValueTables(FittedArrays):
         if not isinstance(self.kinds, list) or not isinstance(self.groups, list) or len(self.kinds) != d:
             raise ProximityError("kinds and groups of ValueTables must be lists, kinds one per feature.")
         for kinds, size in zip(self.kinds, sizes.tolist()):
-            fitted_indices(None).verify(kinds, {}, "kinds of ValueTables")
+            base.fitted_indices(None).verify(kinds, {}, "kinds of ValueTables")
             if len(kinds) <= size:
                 raise ProximityError("kinds of ValueTables must have an entry per code, and one for unseen values.")
         spans = [tuple(span) for span in self.groups]
@@ -117,15 +99,14 @@ class ValueTables(FittedArrays):
             grouped[:, g] = sum(self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
         return both_layouts(grouped)
 
-    def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
+    def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         operands = A.rows, B.columns, self.table, self.offsets, self.widths
-        for_each_strip(
-            lambda rows: _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out),
-            len(out),
-            n_jobs,
-            tick,
-        )
+
+        def work(rows: slice) -> None:
+            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
+
+        base.for_each_strip(work, len(out), n_jobs, tick)
         return out
 
 
@@ -149,15 +130,13 @@ def _grouped(tables: list[Array]) -> tuple[Any, ...]:
     return groups, weights, np.concatenate([T.ravel() for T in joined]), offsets, widths
 
 
-@estimator
+@base.estimator
 class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
-    estimated from the training objects.
-
-    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
-    classifier)``. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
+    estimated from the training objects, in a pipeline ``make_pipeline(Pairwise(VDM()), classifier)`` from those of the
+    training fold. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
     classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Parameters
@@ -167,8 +146,7 @@ class VDM(CategoricalMeasure):
     smoothing : float, default=0.0
         Value added to each count of (value, class); 1 is the rule of Laplace.
     unseen : {"zero", "prior"}, default="zero"
-        Contribution of a value that did not occur in training: zero, or the difference with the class frequencies of
-        the training objects as its class probabilities.
+        A value that did not occur in training adds nothing, or has the class frequencies as its probabilities.
     similarity : bool, default=False
         Return the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training objects ([chen2010]
         p. 35). A new object farther away has a negative similarity.
@@ -180,10 +158,6 @@ class VDM(CategoricalMeasure):
     max_ : float
         d_max; only with `similarity`.
 
-    See Also
-    --------
-    HVDM, Counting
-
     Examples
     --------
     >>> from similis import VDM
@@ -192,26 +166,27 @@ class VDM(CategoricalMeasure):
     array([[0. , 0.5, 2.5]])
     """
 
-    q: float = param(2.0, positive())
-    smoothing: float = param(0.0, between(0, None, "left"))
-    unseen: str = param("zero", choice("zero", "prior"))
-    similarity: bool = param(False, "boolean")
+    q: float = base.param(2.0, base.positive())
+    smoothing: float = base.param(0.0, base.between(0, None, "left"))
+    unseen: str = base.param("zero", base.choice("zero", "prior"))
+    similarity: bool = base.param(False, "boolean")
 
-    fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
+    fitted_arrays = {"_tables": base.fitted_part(ValueTables, n="n")}
 
     @property
-    def kind(self) -> Kind:  # type: ignore[override]
+    def kind(self) -> base.Kind:  # type: ignore[override]
         """Kind of the returned numbers, by the parameter `similarity`."""
         return "similarity" if self.similarity else "dissimilarity"
 
     def learn(self, objects: Array, y: Any) -> None:
-        self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
+        self.classes_, codes = base.check_labels(y, len(objects), who="VDM", min_classes=1)
         tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
         self._tables = tables
         self.domain_ = (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
-            pairs = ((both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])) for i in range(0, len(rows), STRIP))
+            firsts = range(0, len(rows), base.STRIP)
+            pairs = ((both_layouts(rows[i : i + base.STRIP]), both_layouts(rows[i:])) for i in firsts)
             self.max_ = max(float(tables.compare(A, B).max()) for A, B in pairs) or 1.0
             self.domain_ = (1 - tables.largest / self.max_, 1.0)
 
@@ -219,7 +194,7 @@ class VDM(CategoricalMeasure):
         check_is_fitted(self)
         return self._tables.encode(objects)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
             # [chen2010] p. 35 -> 1 - d / d_max
@@ -235,30 +210,26 @@ class VDM(CategoricalMeasure):
 
 @dataclass
 class _Mixed:
-    """Encoded rows: codes of the categorical part, scaled numbers with 0 for missing values, and their mask."""
-
-    codes: TwoWayArray | None
-    numbers: TwoWayArray
+    codes: TwoWayArray | None  # of the categorical columns
+    numbers: TwoWayArray  # scaled, 0 where missing
     missing: Mask
 
 
-@estimator
+@base.estimator
 class HVDM(CategoricalMeasure):
     """Heterogeneous value difference metric: VDM on categorical columns, scaled differences on numeric ones.
 
     d(x, z)^2 = sum over categorical i of sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^2
     + sum over numeric i of ((x[i] - z[i]) / (4 sigma_i))^2, sigma_i the standard deviation in training.
 
-    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
-    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
-    another missing number, and a missing category is a separate category. A numeric column that is constant in training
-    adds nothing.
+    The metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that equal rows
+    have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from another
+    missing number, and a missing category is a category. A numeric column that is constant in training adds nothing.
 
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
-        Categorical columns. By default those with values that are not numbers; in a frame, those whose type is not
-        numeric (text, category, bool).
+        Categorical columns. By default those with values that are not numbers; in a frame, of a type that is no number.
     smoothing, unseen
         As in :class:`VDM`, for the categorical columns.
 
@@ -279,29 +250,30 @@ class HVDM(CategoricalMeasure):
     array([[0.   , 0.53 , 1.414]])
     """
 
-    categorical: Any = param(None, "array-like", None)
-    smoothing: float = param(0.0, between(0, None, "left"))
-    unseen: str = param("zero", choice("zero", "prior"))
+    categorical: Any = base.param(None, "array-like", None)
+    smoothing: float = base.param(0.0, base.between(0, None, "left"))
+    unseen: str = base.param("zero", base.choice("zero", "prior"))
 
     fitted_arrays = {
-        "_tables": fitted_part(ValueTables, optional=True),
-        "mean_": fitted_reals("d"),
-        "scale_": fitted_reals("d"),
+        "_tables": base.fitted_part(ValueTables, optional=True),
+        "mean_": base.fitted_reals("d"),
+        "scale_": base.fitted_reals("d"),
     }
 
     kind = "dissimilarity"
 
     @property
     def cells(self) -> str:  # type: ignore[override]
-        """Types of the columns of a text file: by content, or categories that `fit` converts where they are numbers."""
+        """Columns of a text file are read by content, or as categories that `fit` converts where they are numbers."""
         return "mixed" if self.categorical is None else "category"
 
-    @validated
+    @base.validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         objects = self.check_objects(X, reset=True)
-        mask = self.categorical_ = self._which_categorical(X, objects)
+        mask, who = self._which_categorical(X, objects), "HVDM with categorical columns"
+        self.categorical_ = mask
         if mask.any():
-            self.classes_, codes = check_labels(y, len(objects), who="HVDM with categorical columns", min_classes=1)
+            self.classes_, codes = base.check_labels(y, len(objects), who=who, min_classes=1)
             n_classes = len(self.classes_)
             self._tables = ValueTables.learn(objects[:, mask], codes, n_classes, 2.0, self.smoothing, self.unseen)
         numbers = np.ma.masked_invalid(self._numbers(objects))
@@ -320,7 +292,7 @@ class HVDM(CategoricalMeasure):
         missing = np.isnan(numbers)
         return _Mixed(codes, both_layouts(np.where(missing, 0.0, numbers)), missing)
 
-    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
             # Computed with 0 for missing numbers; a missing and a known number differ by 1.
@@ -335,7 +307,6 @@ class HVDM(CategoricalMeasure):
         return np.sqrt(squares, out=squares)
 
     def _which_categorical(self, X: Any, objects: Array) -> Mask:
-        """Return a mask of the categorical columns."""
         d = objects.shape[1]
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
@@ -351,10 +322,8 @@ class HVDM(CategoricalMeasure):
         if chosen.dtype.kind == "b" and chosen.shape == (d,):
             return chosen.copy()
         if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < -d or chosen.max() >= d):
-            raise ProximityError(
-                f"categorical must hold column numbers below {d}, {d} booleans, or column names of a frame. "
-                f"Got {self.categorical!r}."
-            )
+            wanted = f"column numbers below {d}, {d} booleans, or column names of a frame"
+            raise ProximityError(f"categorical must hold {wanted}. Got {self.categorical!r}.")
         mask = np.zeros(d, dtype=bool)
         mask[chosen.astype(np.intp)] = True
         return mask
@@ -365,10 +334,7 @@ class HVDM(CategoricalMeasure):
         numbers = np.empty((len(objects), len(columns)))
         hint = "Pass the categorical columns as categorical=..."
         for place, k in enumerate(columns):
-            if objects.dtype.kind in "iuf":
-                numbers[:, place] = objects[:, k]
-            else:
-                numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
+            numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
         if np.isinf(numbers).any():
             row, place = np.argwhere(np.isinf(numbers))[0]
             raise ProximityError(f"HVDM needs finite numbers. Got inf at row {row}, column {columns[place]}.")

@@ -1,4 +1,4 @@
-"""Measures on real vectors (Cosine, Polynomial, Sigmoid, RBF, Minkowski, Chebyshev), and array helpers."""
+"""Measures on real vectors, and array helpers."""
 
 from __future__ import annotations
 
@@ -7,40 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
-from similis.base import (
-    Kind,
-    Measure,
-    Tick,
-    at_least,
-    between,
-    check_table,
-    estimator,
-    first_position,
-    for_each_strip,
-    mirror_upper,
-    param,
-    positive,
-)
 from similis.exceptions import ProximityError
 
 
-class VectorMeasure(Measure):
+class VectorMeasure(base.Measure):
     """Base of measures on rows of finite numbers; float32 stays float32."""
 
     keeps_float32 = True
 
     def validate_objects(self, X: Any) -> Array:
         who = type(self).__name__
-        A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
+        A = base.check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
-            where = first_position(strange)
-            value = "NaN" if np.isnan(A).any() else "infinity (inf)"
-            raise ProximityError(f"{who} needs finite numbers. Got {value} at {where}. Impute or drop it first.")
+            got = f"{'NaN' if np.isnan(A).any() else 'infinity (inf)'} at {base.first_position(strange)}"
+            raise ProximityError(f"{who} needs finite numbers. Got {got}. Impute or drop it first.")
         return A
 
     def encode_together(self, collections: Any) -> list[Any]:
@@ -91,28 +75,20 @@ def normalized(A: Array) -> Array:
     return A / np.where(length > 0, length, 1)
 
 
-ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
+ROWS = 1024  # rows per strip
 
 
-def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Floats:
+def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
-    if A.shape[0] <= ROWS:
-        out = safe_sparse_dot(A, B.T, dense_output=True)
-        if tick is not None:
-            tick(len(out))
-    else:
-        out = np.empty((A.shape[0], B.shape[0]))
+    out = np.empty((A.shape[0], B.shape[0]))
 
-        def work(rows: slice) -> None:
-            out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
+    def work(rows: slice) -> None:
+        out[rows] = (A[rows] @ B.T).toarray()
 
-        for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
-    if B is A:
-        mirror_upper(out)
-    return out
+    return base.fill_strips(out, work, n_jobs, tick, step=ROWS, mirror=B is A)
 
 
-@estimator
+@base.estimator
 class Polynomial(VectorMeasure):
     """Power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
 
@@ -123,8 +99,7 @@ class Polynomial(VectorMeasure):
     coef0 : float, default=0.0
         Added before the power; 1 gives [cazzanti2007] Eq. (2.14).
     lift : float, optional
-        If given, each vector gets one more coordinate of this value and is scaled to length one, as in [bernal2003]
-        sec. 2: the points then lie on a sphere, which approximates the plane for a large radius. 0 only normalizes.
+        Add a coordinate of this value to each vector and scale it to length one, as in [bernal2003] sec. 2.
 
     Examples
     --------
@@ -133,9 +108,9 @@ class Polynomial(VectorMeasure):
     16.0
     """
 
-    degree: int = param(2, at_least(1))
-    coef0: float = param(0.0, between(None, None, "neither"))
-    lift: float | None = param(None, between(0, None, "left"), None)
+    degree: int = base.param(2, base.at_least(1))
+    coef0: float = base.param(0.0, base.between(None, None, "neither"))
+    lift: float | None = base.param(None, base.between(0, None, "left"), None)
 
     @property
     def domain_(self) -> tuple[float, float] | None:
@@ -159,27 +134,19 @@ class Polynomial(VectorMeasure):
             inner += self.coef0
             np.power(inner, self.degree, out=inner)
         if not np.isfinite(inner).all():
-            raise ProximityError(
-                f"Polynomial(degree={self.degree}) of these vectors overflows. Scale them down, or normalize them with "
-                "lift=0."
-            )
+            hint = "Scale them down, or normalize them with lift=0."
+            raise ProximityError(f"Polynomial(degree={self.degree}) of these vectors overflows. {hint}")
         return inner
 
 
-@estimator
+@base.estimator
 class Sigmoid(VectorMeasure):
     """Sigmoid of the inner product, s(x, z) = tanh(gamma <x, z> + coef0); indefinite in general.
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        kappa_1 of [cazzanti2007] Eq. (2.14), above zero.
-    coef0 : float, default=0.0
-        kappa_2.
-
-    See Also
-    --------
-    similis.SpectrumClip : makes the matrix a kernel.
+    gamma, coef0 : float, default=1.0 and 0.0
+        kappa_1 (above zero) and kappa_2 of [cazzanti2007] Eq. (2.14).
 
     Examples
     --------
@@ -188,8 +155,8 @@ class Sigmoid(VectorMeasure):
     0.4621
     """
 
-    gamma: float = param(1.0, positive())
-    coef0: float = param(0.0, between(None, None, "neither"))
+    gamma: float = base.param(1.0, base.positive())
+    coef0: float = base.param(0.0, base.between(None, None, "neither"))
 
     domain_ = (-1.0, 1.0)
 
@@ -206,15 +173,13 @@ class Sigmoid(VectorMeasure):
 class Cosine(VectorMeasure):
     """Cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
 
-    The cosine of the zero vector with any vector, including itself, is 0. For powers of the cosine use
-    :class:`Polynomial` with ``lift=0``.
+    It is 0 for the zero vector. Powers of the cosine are :class:`Polynomial` with ``lift=0``.
 
     Examples
     --------
     >>> from similis import Cosine
-    >>> Cosine().matrix([[1, 0], [3, 4]]).round(1)
-    array([[1. , 0.6],
-           [0.6, 1. ]])
+    >>> Cosine()([1, 0], [3, 4])
+    0.6
     """
 
     domain_ = (-1.0, 1.0)
@@ -229,27 +194,26 @@ class Cosine(VectorMeasure):
 class DistanceMeasure(VectorMeasure):
     """Base of measures that are functions of the L_p distance; by default the distance of order `p`."""
 
-    kind: Kind = "dissimilarity"
+    kind: base.Kind = "dissimilarity"
     domain_ = (0.0, np.inf)
     p: float
 
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
-@estimator
+@base.estimator
 class RBF(DistanceMeasure):
     """Radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
 
     Parameters
     ----------
     gamma : float, default=1.0
-        Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
-        exponent without its minus sign).
+        1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (printed without minus sign).
 
     Examples
     --------
@@ -258,19 +222,17 @@ class RBF(DistanceMeasure):
     0.3679
     """
 
-    gamma: float = param(1.0, positive())
+    gamma: float = base.param(1.0, base.positive())
 
     kind = "similarity"
     domain_ = (0.0, 1.0)
     path_params = ("gamma",)
 
-    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
 
-    def block_path(
-        self, A: TwoWayArray, B: TwoWayArray, points: list[dict[str, Any]], n_jobs: int | None = None
-    ) -> Iterator[Array]:
+    def block_path(self, A: Any, B: Any, points: list[dict[str, Any]], n_jobs: int | None) -> Iterator[Array]:
         """Yield the matrix for each value of gamma, from distances that are computed once."""
         squares = power_distances(A, B, 2.0, False, n_jobs)
         for point in points:
@@ -282,25 +244,23 @@ class RBF(DistanceMeasure):
             np.multiply(squares[rows], -gamma, out=out[rows])
             np.exp(out[rows], out=out[rows])
 
-        for_each_strip(work, len(out), n_jobs)
+        base.for_each_strip(work, len(out), n_jobs)
         return out
 
 
 _FAR = 20.0  # larger powers are computed from differences divided by the largest one
 
 
-@estimator
+@base.estimator
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
-    Distances are computed from differences, so that equal vectors have distance exactly zero and nearby vectors far
-    from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
+    Computed from differences, so that nearby vectors far from the origin lose no digits.
 
     Parameters
     ----------
     p : float, default=2.0
-        Positive order: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle inequality
-        fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
+        Order above 0; 0.5 (of [pekalska2000] sec. 4.5), 1, 2 and infinity are fast. Below 1 it is not a metric.
 
     Examples
     --------
@@ -309,7 +269,7 @@ class Minkowski(DistanceMeasure):
     9.0
     """
 
-    p: float = param(2.0, positive())
+    p: float = base.param(2.0, base.positive())
 
 
 class Chebyshev(DistanceMeasure):
@@ -318,16 +278,15 @@ class Chebyshev(DistanceMeasure):
     Examples
     --------
     >>> from similis import Chebyshev
-    >>> Chebyshev().matrix([[0, 0], [3, 1]])
-    array([[0., 3.],
-           [3., 0.]])
+    >>> Chebyshev()([0, 0], [3, 1])
+    3.0
     """
 
     p = np.inf
 
 
 def power_distances(
-    A: TwoWayArray, B: TwoWayArray, p: float, root: bool, n_jobs: int | None = None, tick: Tick = None
+    A: TwoWayArray, B: TwoWayArray, p: float, root: bool, n_jobs: int | None = None, tick: base.Tick = None
 ) -> Array:
     """Compute p-th powers of Minkowski distances or, with `root`, the distances; only half of them if `B is A`."""
     mirror = B is A
@@ -346,5 +305,5 @@ def power_distances(
     def work(rows: slice) -> None:
         _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)
 
-    for_each_strip(work, A.shape[0], n_jobs, tick)
+    base.for_each_strip(work, A.shape[0], n_jobs, tick)
     return out
