@@ -10,29 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_part, fitted_reals
 from similis._utils.threads import map_row_chunks, row_blocks
-from similis.base import (
-    Integral,
-    PathMixin,
-    Points,
-    ProbabilityMixin,
-    ProximityClassifier,
-    SparseRows,
-    at_least,
-    between,
-    choice,
-    class_priors,
-    clip_n_neighbors,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    max_neighbors,
-    param,
-)
+from similis.base import Integral, Points, at_least, between, choice, estimator, param
 from similis.discriminant._base import LogLimit
 from similis.discriminant._statistics import (
     check_domain,
@@ -87,7 +69,7 @@ class Query(NamedTuple):
     @property
     def n_candidates(self) -> int:
         """Largest number of candidates of a row."""
-        return max_neighbors(len(self.S), self.fold)
+        return base.max_neighbors(len(self.S), self.fold)
 
 
 def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
@@ -96,7 +78,7 @@ def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[N
     One element holds the whole grid; "enclosing" has one element per k.
     """
     if name == "knn":
-        indices, values = query.ranked(clip_n_neighbors(query.n_candidates, int(ks.max())))
+        indices, values = query.ranked(base.clip_n_neighbors(query.n_candidates, int(ks.max())))
         ends = np.broadcast_to(np.minimum(ks, indices.shape[1]), (len(indices), len(ks)))
         return [Neighborhoods(indices, values, np.ascontiguousarray(ends))]
     if name == "per-class":
@@ -211,7 +193,7 @@ _OUT_NUMBERS = 2**20  # class scores in memory at a time
 
 
 @estimator
-class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
+class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
     The centroids, the mean similarities and the priors are those of the object's neighbors, so that no single model
@@ -338,8 +320,8 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         self._check_combinations(S, domain)
         self._omega = omega_of(domain, training_values(domain, S))
         self.domain_ = public_domain([self._omega])
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
-        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
+        self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
         self.radius_factor_ = 1.0 + self.radius
 
     def class_scores(self, Q: Array) -> Array:
@@ -433,10 +415,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         return np.where(without, 1.0, weights)
 
     def _model(
-        self, S: Array | SparseRows, codes: Indices, near: Any, weights: Array, part: Any, omega: Any, always: bool
+        self, S: Array | base.SparseRows, codes: Indices, near: Any, weights: Array, part: Any, omega: Any, always: bool
     ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
-        if isinstance(S, SparseRows):
+        if isinstance(S, base.SparseRows):
             found = []
             for rows, objects, block, local in S.neighborhoods(near.indices[part]):
                 some = Neighborhoods(local, near.values[part][rows], near.ends[part][rows])
@@ -492,7 +474,7 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     ) -> list[Array]:
         domain = check_domain(self.domain)
         self._check_combinations(S, domain)
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
         groups = _groups(domain, S, len(Q), test_fold)
         scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
         for held, part, *model in self._runs(S, codes, Q, test_fold, groups, points):

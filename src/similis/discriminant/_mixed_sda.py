@@ -13,24 +13,11 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis.base import (
-    LARGEST,
-    BayesClassifier,
-    FittedArrays,
-    HasMethods,
-    between,
-    check_costs,
-    check_labels,
-    class_priors,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    least_cost,
-    quote,
-    storable,
-    validated_outer,
-)
+from similis import base
+from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import FittedArrays, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
+from similis.base import LARGEST, BayesClassifier, HasMethods, between, quote, validated_outer
 from similis.discriminant._base import LogLimit, LogLimitMixin
 from similis.discriminant._sda import SDA
 from similis.exceptions import ProximityError
@@ -95,20 +82,17 @@ class Table:
                     f"{self._who} needs numbers in column {quote(self.names[column])}, which is numeric: argument must "
                     "be a string or a number. List it in `categorical` if it is not."
                 ) from None
-            self._reject(
-                out[:, i], ~np.isfinite(out[:, i]), column, "finite numbers, neither NaN nor inf", "Fill or drop"
-            )
-            wide = np.abs(out[:, i]) > LARGEST[8]
-            self._reject(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
+        for wrong, needed, advice in (
+            (~np.isfinite(out), "finite numbers, neither NaN nor inf", "Fill or drop"),
+            (np.abs(out) > LARGEST[8], f"numbers of at most {LARGEST[8]:g}", "Divide"),
+        ):
+            if wrong.any():
+                i, row = np.argwhere(wrong.T)[0]
+                raise ProximityError(
+                    f"{self._who} needs {needed}; column {quote(self.names[columns[i]])} holds {out[row, i]} in row "
+                    f"{row}. {advice} them first."
+                )
         return out
-
-    def _reject(self, values: Array, wrong: Mask, column: int, needed: str, advice: str) -> None:
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ProximityError(
-                f"{self._who} needs {needed}; column {quote(self.names[column])} holds {values[row]} in row {row}. "
-                f"{advice} them first."
-            )
 
     def _places(self, told: Any) -> Indices:
         places = []
@@ -292,9 +276,9 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit to a table of n rows, which is a pandas or polars frame, an array or a list of rows, and n labels."""
         table = Table(X, self, reset=True)
-        self.classes_, codes = check_labels(y, len(table), who=type(self).__name__)
-        check_costs(self.costs, len(self.classes_))
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
+        self.classes_, codes = base.check_labels(y, len(table), who=type(self).__name__)
+        base.check_costs(self.costs, len(self.classes_))
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
         self.numeric_, self.categorical_ = table.split(self.numeric, self.categorical)
         T = self._fit_categorical(table.part(self.categorical_), y)
         self._gaussians = ConditionalGaussians(self.regularization).fit(
@@ -306,7 +290,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Array:
         """Predict the class with the least expected cost, for m rows with the columns of the training table."""
         proba = self.predict_proba(X)
-        return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
+        return self.classes_[base.least_cost(proba, base.check_costs(self.costs, len(self.classes_)))]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probability of each class, (m, G), for m rows with the columns of the training table."""

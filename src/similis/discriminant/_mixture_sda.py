@@ -12,19 +12,9 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
+from similis._utils.fitted import fitted_indices, fitted_part, fitted_reals
 from similis._utils.threads import row_blocks
-from similis.base import (
-    at_least,
-    between,
-    check_per_class,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-)
+from similis.base import at_least, between, check_per_class, choice, estimator, param, quote
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
 from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import Omega, k_medoids

@@ -10,18 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    between,
-    check_stack_width,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-)
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_part, fitted_reals
+from similis.base import between, check_stack_width, choice, estimator, param, quote
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,

@@ -10,16 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from similis._utils.arrays import Array, Indices
+from similis._utils.fitted import FittedArrays, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
-from similis.base import (
-    BayesClassifier,
-    FittedArrays,
-    class_priors,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    storable,
-)
+from similis.base import BayesClassifier, class_priors
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 

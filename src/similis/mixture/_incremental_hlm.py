@@ -12,33 +12,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from similis import base
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import allocate, on_disk, take_block
+from similis._utils.fitted import FittedArrays, fitted_count, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
-from similis.base import (
-    FittedArrays,
-    Integral,
-    Measure,
-    Points,
-    at_least,
-    check_block,
-    check_costs,
-    check_labels,
-    choice,
-    class_priors,
-    compact,
-    count_objects,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-    storable,
-    take_objects,
-    validated,
-)
+from similis.base import Integral, Measure, Points, at_least, choice, estimator, param, validated
 from similis.exceptions import ProximityError
 from similis.mixture._base import (
     AdjacentBlocks,
@@ -271,7 +251,7 @@ class IncrementalHLM(HLMClassifier):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the first batch, distances (m, m) and labels of two classes at least; earlier batches are dropped."""
         D = self.check_training(X)
-        classes, codes = check_labels(y, len(D), who=type(self).__name__, of=X)
+        classes, codes = base.check_labels(y, len(D), who=type(self).__name__, of=X)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated
@@ -284,11 +264,11 @@ class IncrementalHLM(HLMClassifier):
         """
         if not hasattr(self, "classes_"):
             D = self.check_training(X)
-            classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
+            classes, codes = base.check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
         if self._pasts is None:
             raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
-        D = check_block(X, kind="dissimilarity", who=type(self).__name__)
+        D = base.check_block(X, kind="dissimilarity", who=type(self).__name__)
         m, known = len(D), self.n_features_in_
         if D.shape[1] != known + m and not (self.scheme == "append" and D.shape[1] == m):
             past = "those in columns_" if self.bounded else "the earlier objects"
@@ -296,12 +276,12 @@ class IncrementalHLM(HLMClassifier):
                 f"X has {D.shape[1]} features, but IncrementalHLM is expecting {known} features as input, one for each "
                 f"of {past}, and then one for each of the {m} new objects: {known + m} columns."
             )
-        classes, codes = check_labels(y, m, who=type(self).__name__, min_classes=1)
+        classes, codes = base.check_labels(y, m, who=type(self).__name__, min_classes=1)
         # An array of labels would convert numbers beside text to text.
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(
-                f"Labels of a new batch must have the type of the earlier ones. Got {quote(classes[0])} beside "
-                f"{quote(self.classes_[0])}."
+                f"Labels of a new batch must have the type of the earlier ones. Got {base.quote(classes[0])} beside "
+                f"{base.quote(self.classes_[0])}."
             )
         return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
@@ -315,8 +295,8 @@ class IncrementalHLM(HLMClassifier):
         """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
         check_symmetric(new, type(self).__name__)
         everyone = classes if first else np.union1d(self.classes_, classes)
-        class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
-        check_costs(self.costs, len(everyone))
+        base.class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
+        base.check_costs(self.costs, len(everyone))
         if first:
             seed = self.random_state
             if not isinstance(seed, Integral):
@@ -425,7 +405,7 @@ def stream_fit(
             raise ProximityError("Each batch must be a pair of objects and labels, such as (X, y).") from None
         if not hasattr(objects, "__len__"):
             raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
-        if count_objects(objects):
+        if base.count_objects(objects):
             stream.partial_fit(objects, labels)
     return stream
 
@@ -470,7 +450,7 @@ class ObjectStream(FittedArrays):
             self.objects = np.concatenate([self.objects, new])
         if self.model.bounded or self.model.scheme == "append":
             places = np.searchsorted(self.numbers, self.model.columns_)
-            self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
+            self.objects, self.numbers = base.take_objects(self.objects, places), self.numbers[places]
         return self
 
     def predict(self, objects: Any) -> Array:
@@ -493,6 +473,6 @@ class ObjectStream(FittedArrays):
         """Measure new objects against the centroids and call a method of the model."""
         if self.objects is None:
             raise ProximityError("This stream has no objects; call partial_fit first.")
-        small = compact(self.model)
-        centroids = take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
+        small = base.compact(self.model)
+        centroids = base.take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))

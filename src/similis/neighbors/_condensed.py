@@ -9,17 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Floats, Indices
-from similis.base import (
-    ProximityClassifier,
-    ProximityRegressor,
-    at_least,
-    check_per_class,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis._utils.fitted import fitted_indices, fitted_reals
+from similis.base import ProximityClassifier, ProximityRegressor, at_least, check_per_class, choice, estimator, param
 from similis.solvers import k_medoids
 
 

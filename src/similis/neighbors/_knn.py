@@ -7,28 +7,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from similis import base
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProbabilityMixin,
-    ProximityClassifier,
-    between,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_reals
+from similis.base import Points, between, choice, estimator, param
 from similis.exceptions import ProximityError
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import class_sums, local_scores, vote_winners
 
 
 @estimator
-class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
+class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
     Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
@@ -122,8 +111,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         self._codes = codes
         self.priors_ = np.bincount(codes) / len(codes)
 
-    predict_proba = available_if(lambda self: self.weights != "krr")(ProbabilityMixin.predict_proba)
-    decision_function = available_if(lambda self: self.weights == "krr")(DecisionMixin.decision_function)
+    predict_proba = available_if(lambda self: self.weights != "krr")(base.ProbabilityMixin.predict_proba)
+    decision_function = available_if(lambda self: self.weights == "krr")(base.DecisionMixin.decision_function)
 
     def _check_combinations(self) -> None:
         super()._check_combinations()

@@ -9,30 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Indices
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_reals
 from similis._utils.threads import map_row_chunks
-from similis.base import (
-    Integral,
-    PathMixin,
-    Points,
-    ProximityClassifier,
-    SparseRows,
-    at_least,
-    choice,
-    clip_n_neighbors,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    max_neighbors,
-    param,
-)
+from similis.base import Integral, Points, at_least, choice, estimator, param
 from similis.solvers import top_k
 
 
 @estimator
-class LocalNearestCentroid(PathMixin, ProximityClassifier):
+class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
     """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
 
     See [cazzanti2007] Eq. (2.9)-(2.10), with the classes restricted to the k nearest neighbors.
@@ -86,7 +72,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
-        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
+        self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
@@ -106,9 +92,9 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return winners[:, 0], chosen[:, 0]
 
     def _sweep(
-        self, S: Array | SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0
+        self, S: Array | base.SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0
     ) -> Any:
-        if isinstance(S, SparseRows):
+        if isinstance(S, base.SparseRows):
             found = []
             for rows, objects, block, local in S.neighborhoods(indices):
                 won, chosen = self._sweep(block, codes[objects], local, values[rows], ks, n_columns)
@@ -131,7 +117,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
     ) -> Iterator[Array]:
         ks = [point["n_neighbors"] for point in points]
-        k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
+        k = base.clip_n_neighbors(base.max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)

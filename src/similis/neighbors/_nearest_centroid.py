@@ -7,21 +7,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from similis import base
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProximityClassifier,
-    check_class_weights,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-    quote,
-    validated,
-)
+from similis._utils.fitted import fitted_indices, fitted_reals
+from similis.base import DecisionMixin, PathMixin, Points, ProximityClassifier, choice, estimator, param, validated
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -99,7 +88,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         of its vote.
         """
         S, codes = self.check_training_labels(X, y, keep_sparse=True)
-        self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
+        self._fit(S, codes, base.check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
     def _fit(self, S: Array, codes: Indices, weight: Array | None = None) -> Self:
@@ -138,7 +127,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         if self.adjusted and (mean < 0).any():
             raise ProximityError(
                 f"adjusted=True divides by the mean similarity of a class to its centroid, which must not be negative. "
-                f"Class {quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. "
+                f"Class {base.quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. "
                 "Shift the similarities, or use adjusted=False."
             )
         return mean

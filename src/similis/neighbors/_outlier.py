@@ -11,17 +11,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Floats, Indices
-from similis.base import (
-    ProximityEstimator,
-    at_least,
-    between,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_reals,
-    param,
-    validated,
-)
+from similis._utils.fitted import fitted_count, fitted_reals
+from similis.base import ProximityEstimator, at_least, between, choice, estimator, param, validated
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 

@@ -9,18 +9,10 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
+from similis._utils.fitted import fitted_indices, fitted_reals
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    DecisionMixin,
-    ProximityClassifier,
-    at_least,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, estimator, param
 from similis.solvers import k_medoids
 
 TOLERANCE = 1e-6  # relative decrease of the objective in one iteration at which training stops

@@ -38,18 +38,12 @@ class IndefiniteSVM(KernelSVM):
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
-    alpha_, kernel_ : ndarray of shape (n,), (n, n)
-        The dual variables and K; two classes only, as ``n_iter_``.
-    n_iter_ : int
-        Number of ascent steps and Newton steps.
+    alpha_, kernel_, n_iter_ : ndarray of shape (n,), (n, n), int
+        The dual variables, K, and the number of ascent and Newton steps; two classes only.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
     objective_, gap_, pairs_, estimators_, asymmetry_
         As in :class:`SimSVM`.
-
-    See Also
-    --------
-    FullKernelSVM, SimSVM
 
     Notes
     -----
@@ -59,14 +53,12 @@ class IndefiniteSVM(KernelSVM):
     The projection is the limit of (5.14) without a self-similarity. The augmented rule is that of Wu et al. (sec. 4.1,
     see :func:`~similis.proximity.augmented_rows`) applied to (5.9), and the reading of the heuristic that table 5.3
     mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
-    contains v v' too. :class:`~similis.ProximityRidge` and :class:`~similis.ProximityOutlier` cover regression and
-    one-class problems, for which the paper states no form.
+    contains v v' too.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import IndefiniteSVM
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]]
     >>> model = IndefiniteSVM(C=10, rho=0.1).fit(S, ["a", "a", "b", "b"])
     >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
     array(['a', 'b'], dtype='<U1')
@@ -77,7 +69,6 @@ class IndefiniteSVM(KernelSVM):
     query: str = param("projected", choice("projected", "augmented", "raw"))
 
     fitted_arrays = {"_before_clip": fitted_reals(None, None, optional=True)}
-
     _added_params = ("query",)  # since 1.0
     path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef", "_before_clip", "_typical_self")
@@ -125,5 +116,4 @@ class IndefiniteSVM(KernelSVM):
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         if self.query != "augmented":
             return super().path_scores(S, codes, Q, points)
-        models = [clone(self).set_params(**point).fit(S, codes) for point in points]
-        return [model.class_scores(Q) for model in models]
+        return [clone(self).set_params(**point).fit(S, codes).class_scores(Q) for point in points]

@@ -35,12 +35,10 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, n_iter_ : ndarray of shape (G,), int
+        Class labels, and the largest number of iterations.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Weights for each pair of classes, positive for objects of the second, and intercepts.
-    n_iter_ : int
-        Largest number of iterations.
 
     Notes
     -----
@@ -70,8 +68,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
         S = np.asarray(S, dtype=np.float64)
         scale = float(np.abs(S).max(initial=0.0)) or 1.0
         pairs = class_pairs(len(self.classes_))
-        self.coef_, self.intercept_ = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs))
-        self.n_iter_ = 0
+        self.coef_, self.intercept_, self.n_iter_ = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs)), 0
         for k, (g, h) in enumerate(pairs):
             members = np.flatnonzero((codes == g) | (codes == h))
             y = np.where(codes[members] == h, 1.0, -1.0)
@@ -94,8 +91,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     def _expect_maximize(self, S: Floats, y: Floats) -> tuple[Any, float, int]:
         """Weights, intercept and number of iterations for labels 1 and -1."""
-        n = len(y)
-        B = S * y
+        n, B = len(y), S * y
         w, f, used = np.full(n, 0.7), 5 * y, np.arange(n)
         b, spread = 0.0, 2.0  # spread: 2 b^2 with abs(b) = 1
         for n_iter in range(1, self.max_iter + 1):  # noqa: B007
