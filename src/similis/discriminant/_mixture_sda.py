@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
-from similis._utils.messages import warn_user
 from similis._utils.fitted import fitted_indices, fitted_part, fitted_reals
+from similis._utils.messages import warn_user
 from similis._utils.threads import row_blocks
 from similis.base import at_least, between, check_per_class, choice, estimator, param, quote
 from similis.discriminant import _statistics as st
@@ -115,8 +115,7 @@ class MixtureSDA(ExponentialClassifier):
 
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
-        """Set Omega, priors and seeds, which do not depend on the number of components."""
+    def _prepare(self, S: Array, codes: Indices, values: Any) -> None:
         domain = st.check_domain(self.domain)
         self._omega = st.omega_of(domain, st.training_values(domain, S) if values is None else values[0])
         self.domain_ = st.public_domain([self._omega])

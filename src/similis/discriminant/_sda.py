@@ -131,7 +131,7 @@ class SDA(ExponentialClassifier):
         """Descriptive statistics T(x), (m, M), of new objects, in the order of the columns of ``exponents_``."""
         return self._statistics(self.check_rows(X))
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
+    def _prepare(self, S: Array, codes: Indices, values: Any) -> None:
         """Compute all but the exponents: centroids, statistics of the training objects, Omega, priors."""
         G, blocks, each = len(self.classes_), st.slices(S), np.arange(len(codes))
         self._n_slices = len(blocks)

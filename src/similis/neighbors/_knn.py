@@ -20,9 +20,8 @@ from similis.solvers import class_sums, local_scores, vote_winners
 class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
-    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates. See
-    [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6 and [cazzanti2007] Eq. (2.6).
+    KRI, KRR and LIME weights promote diversity: neighbors that are similar to one another share their weight, which
+    helps with near duplicates. See [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6 and [cazzanti2007] Eq. (2.6).
 
     Parameters
     ----------
@@ -59,35 +58,25 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    priors_ : ndarray of shape (G,)
-        Training frequencies, used for a row without known entries.
-
-    See Also
-    --------
-    LocalNearestCentroid, SimilarityKNNRegressor
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels, and their training frequencies, used for a row without known entries.
 
     Notes
     -----
-    Ties between similarities go to the lower training index and ties between votes to the earlier class.
+    Ties between similarities go to the lower training index and ties between votes to the earlier class. Missing
+    entries (NaN) are never neighbors; KRI, KRR and LIME need the block among the neighbors and reject NaN.
 
     The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
     :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise neighbors are ranked by s(x, z), and KRI, KRR
-    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only and would
-    change decisions.
+    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only.
 
     The thesis defines the repair of a kernel and of new rows together (sec. 4.1), but the values that it reports
     (tables 4.6 and 4.8) are those of ``query="raw"``: 29.9 % for KRI with clip on the protein data, 6.7 % by default.
 
-    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the block among the neighbors and reject NaN. A
-    row of zero affinities gives equal weights, their limit.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import SimilarityKNN
-    >>> S = np.array([[5.0, 1, 1, 1], [1, 5, 4, 2], [1, 4, 5, 2], [1, 2, 2, 5]])
+    >>> S = [[5.0, 1, 1, 1], [1, 5, 4, 2], [1, 4, 5, 2], [1, 2, 2, 5]]
     >>> model = SimilarityKNN(n_neighbors=4, weights="kri", regularization=0.1).fit(S, [0, 1, 1, 1])
     >>> model.neighbor_weights([[3, 3, 3, 3]])[1].round(3)
     array([[0.369, 0.173, 0.173, 0.285]])
