@@ -134,8 +134,7 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
                 table = np.where(table.any(axis=2, keepdims=True), table, even)
             total = table.sum(axis=2, keepdims=True)
             table = np.divide(table, total, out=table, where=total > 0)
-            lost = indices[:, 0] < 0
-            if lost.any():
+            if (lost := indices[:, 0] < 0).any():
                 table[:, lost] = _fold_priors(codes, G, test_fold, lost)
             scores = [table[t] for t in places]
         if self.weights == "krr":
@@ -154,27 +153,25 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     def path_codes(
         self, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
     ) -> list[Indices]:
-        """Class codes; uniform and affinity votes are counted without a table of scores."""
+        # uniform and affinity votes are counted without a table of scores
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)
         rows = S if Q is None else Q
         self._check_path(S, rows)
         grid, places = np.unique([point["n_neighbors"] for point in points], return_inverse=True)
         indices, values = self._ranked(len(codes), rows, test_fold, grid)
-        weights = simple_weights(self.weights, indices, values)
-        winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)
-        lost = indices[:, 0] < 0
-        if lost.any():
-            winners[:, lost] = _fold_priors(codes, len(self.classes_), test_fold, lost).argmax(axis=-1)
+        weights, G = simple_weights(self.weights, indices, values), len(self.classes_)
+        winners = vote_winners(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
+        if (lost := indices[:, 0] < 0).any():
+            winners[:, lost] = _fold_priors(codes, G, test_fold, lost).argmax(axis=-1)
         return [winners[t] for t in places]
 
 
 def _fold_priors(codes: Indices, n_classes: int, test_fold: Indices | None, rows: Any) -> Any:
     """Class frequencies of the objects outside each row's fold."""
-    counts = np.bincount(codes, minlength=n_classes).astype(float)
-    if test_fold is None:
-        return counts / counts.sum()
-    in_fold = np.zeros((test_fold.max() + 1, n_classes))
-    np.add.at(in_fold, (test_fold, codes), 1.0)
-    left = counts - in_fold[test_fold[rows]]
-    return left / left.sum(axis=1, keepdims=True)
+    left = np.bincount(codes, minlength=n_classes).astype(float)
+    if test_fold is not None:
+        in_fold = np.zeros((test_fold.max() + 1, n_classes))
+        np.add.at(in_fold, (test_fold, codes), 1.0)
+        left = left - in_fold[test_fold[rows]]
+    return left / left.sum(axis=-1, keepdims=True)

@@ -19,9 +19,9 @@ from similis.solvers import top_k
 
 @estimator
 class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
-    """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
+    """Classify by the most similar class centroid, with each class restricted to the k nearest neighbors.
 
-    See [cazzanti2007] Eq. (2.9)-(2.10), with the classes restricted to the k nearest neighbors.
+    See [cazzanti2007] Eq. (2.9)-(2.10).
 
     Parameters
     ----------
@@ -37,10 +37,6 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
 
-    See Also
-    --------
-    NearestCentroid, SimilarityKNN
-
     Notes
     -----
     Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
@@ -49,9 +45,8 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import LocalNearestCentroid
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> LocalNearestCentroid(n_neighbors=3).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
@@ -75,7 +70,6 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
         self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
         return self.classes_[self._local(X, n_columns=0)[0]]
 
     def local_centroids(self, X: ArrayLike) -> Array:
@@ -88,6 +82,7 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
             indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
             return self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
 
+        check_is_fitted(self)
         winners, chosen = self.map_rows(sweep, X)
         return winners[:, 0], chosen[:, 0]
 
@@ -100,14 +95,12 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
                 won, chosen = self._sweep(block, codes[objects], local, values[rows], ks, n_columns)
                 found.append((won, np.where(chosen < 0, -1, objects[chosen])))
             return tuple(map(np.concatenate, zip(*found)))
-        m, G = len(indices), len(self.classes_)
-        ks = np.asarray(ks, dtype=np.intp)
-        winners = np.empty((m, len(ks)), np.intp)
-        chosen = np.empty((m, len(ks), n_columns), np.intp)
+        m, ks = len(indices), np.asarray(ks, dtype=np.intp)
+        winners, chosen = np.empty((m, len(ks)), np.intp), np.empty((m, len(ks), n_columns), np.intp)
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
         def work(rows: Any) -> None:
-            given = indices[rows], values[rows], ks, G
+            given = indices[rows], values[rows], ks, len(self.classes_)
             _kernels.local_centroids(S, float(self.sign), codes, *given, winners[rows], chosen[rows])
 
         map_row_chunks(work, m, self.n_jobs)

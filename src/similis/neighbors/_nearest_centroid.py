@@ -34,18 +34,10 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    centroids_ : ndarray of shape (G,)
-        Index of each class's centroid among the training objects.
+    classes_, centroids_ : ndarray of shape (G,)
+        Class labels, and the index of each class's centroid among the training objects.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads.
-
-    See Also
-    --------
-    LocalNearestCentroid, CondensedNN
 
     Notes
     -----
@@ -59,11 +51,9 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import NearestCentroid
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
-    >>> model = NearestCentroid().fit(S, [0, 0, 1, 1])
-    >>> model.predict([[2, 2, 3, 1]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
+    >>> NearestCentroid().fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
 
@@ -101,7 +91,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return self
 
     def class_scores(self, Q: Array) -> Array:
-        """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
     def _score(self, to_centroids: Array, mean: Any, class_count: Any) -> Any:
@@ -136,7 +125,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """Scores for all folds; the sums that choose the centroids are shared."""
         G = len(self.classes_)
         scores = np.empty((len(codes), G))
         for test, centroids in centroids_by_fold(S, codes, G, test_fold, rule=self.centroid, sign=self.sign):

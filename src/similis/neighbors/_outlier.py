@@ -47,10 +47,9 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
     Notes
     -----
     The p-value of an object that is exchangeable with the training objects is at most alpha with probability alpha, up
-    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
-
-    Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
-    infinite density; the factor of two infinite densities is one.
+    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1); outliers among the
+    training objects make it larger. Distances of zero to all k neighbors have an infinite density; the factor of two
+    infinite densities is one.
 
     Examples
     --------
