@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
@@ -320,7 +319,6 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     def _modeled(self, Q: Array, function: Any, always: bool = True) -> Array:
         """Values of a function of the local models of each row: limits, counts and winners."""
-        check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
         width = None if hasattr(self, "radius_factor_") else self._omega.width  # saved by 1.0

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Indices
@@ -70,21 +69,23 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
         self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
-        return self.classes_[self._local(X, n_columns=0)[0]]
+        winners, _ = self._local(X, chosen=False)
+        return self.classes_[winners]
 
     def local_centroids(self, X: ArrayLike) -> Array:
         """Training index, (m, G), of each class's centroid among a row's neighbors; -1 for a class without any."""
-        check_is_fitted(self)
-        return self._local(X, n_columns=len(self.classes_))[1]
+        _, centroids = self._local(X, chosen=True)
+        return centroids
 
-    def _local(self, X: ArrayLike, n_columns: int) -> Any:
+    def _local(self, X: ArrayLike, chosen: bool) -> Any:
+        """Winning class of each row and, if `chosen`, the local centroids."""
+
         def sweep(Q: Array) -> Any:
             indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+            n_columns = len(self.classes_) if chosen else 0
             return self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
 
-        check_is_fitted(self)
-        winners, chosen = self.map_rows(sweep, X)
-        return winners[:, 0], chosen[:, 0]
+        return (found[:, 0] for found in self.map_rows(sweep, X))
 
     def _sweep(
         self, S: Array | base.SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0

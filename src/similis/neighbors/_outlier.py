@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Floats, Indices
 from similis._utils.fitted import fitted_count, fitted_reals
@@ -112,7 +111,6 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest objects, or
         a log density without its constant.
         """
-        check_is_fitted(self)
         return self._scores(self.check_rows(X).astype(np.float64))
 
     def p_values(self, X: ArrayLike) -> Floats:

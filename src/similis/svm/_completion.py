@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from similis import base
 from similis._utils.arrays import Array, Indices
@@ -174,7 +173,6 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         return fit.kernel @ c + fit.intercept
 
     def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
-        check_is_fitted(self)
         rows = self.check_rows(X)
         if rows.ndim == 2:
             rows = np.stack([rows, rows], axis=2)
