@@ -278,7 +278,6 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         "priors_": fitted_reals("G", low=0),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     path_params = ("n_neighbors", "radius")
 
     @property

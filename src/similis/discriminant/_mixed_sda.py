@@ -221,7 +221,6 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         "priors_": fitted_reals("G", low=0),
         "_gaussians": fitted_part(ConditionalGaussians, G="G"),
     }
-
     _parameter_constraints = {
         "measure": [HasMethods(["fit", "matrix"])],
         "numeric": ["array-like", None],

@@ -112,7 +112,6 @@ class MixtureSDA(ExponentialClassifier):
         "exponents_": fitted_reals("G", "G", "c", nan=True, infinite=True),
         "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
     }
-
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
     def _prepare(self, S: Array, codes: Indices, values: Any) -> None:

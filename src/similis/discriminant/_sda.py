@@ -123,7 +123,6 @@ class SDA(ExponentialClassifier):
         "log_normalizers_": fitted_reals("G", "M", nan=True, infinite=True),
         "means_": fitted_reals("G", "M", nan=True, infinite=True),
     }
-
     path_params = ("pseudocount",)
     allow_stack = True
 

@@ -248,7 +248,6 @@ class HLMClassifier(BayesClassifier):
         "scales_": fitted_reals("k"),
         "priors_": fitted_reals("G", low=0),
     }
-
     reads = "dissimilarity"
 
     def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:

@@ -92,7 +92,6 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
         "priors_": fitted_reals("G", low=0),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     _added_params = ("query",)  # since 1.0
 
     def learn(self, S: Array, codes: Indices) -> None:

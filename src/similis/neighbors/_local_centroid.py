@@ -59,7 +59,6 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
         "_S": fitted_reals("n", "n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     path_params = ("n_neighbors",)
     allow_missing = True
     accept_sparse = keep_sparse = True

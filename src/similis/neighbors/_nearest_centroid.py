@@ -66,7 +66,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         "class_count_": fitted_reals("G", low=0),
         "mean_proximity_": fitted_reals("G", nan=True, infinite=True),
     }
-
     allow_missing = True
     accept_sparse = keep_sparse = True
 

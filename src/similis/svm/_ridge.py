@@ -111,7 +111,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         "loo_errors_": fitted_reals("A", nan=True),
         "loo_predictions_": fitted_reals("n", nan=True),
     }
-
     path_params = ("alphas",)
 
     @single_blas_thread()
