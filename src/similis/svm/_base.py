@@ -56,6 +56,12 @@ class Machine:
     scale: float = 0.0  # part of the objective that the gap is compared with
 
 
+def warn_gap(model: Any, solution: Any, advice: str) -> None:
+    """Warn of a solution with a large duality gap."""
+    gap = f"duality gap {solution.gap:.1e} at objective {solution.objective:.3g}"
+    warn_user(f"{type(model).__name__} did not converge: {gap}{advice}", ConvergenceWarning)
+
+
 class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
     """Base class of support vector machines; scores are those of :func:`vote_scores`."""
 
@@ -218,11 +224,12 @@ def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
 class LearnedSVM(RowMachine):
     """Base class of support vector machines that learn a kernel; f(s) = s'coef + b for a row s.
 
-    A subclass writes ``_solve`` and names the learned attributes.
+    A subclass yields the solution, coef and the learned attributes of each grid point in ``_solutions``.
     """
 
     reads = "similarity"
     fit = ProximityClassifier.fit  # without weights of the objects
+    _solutions: Any
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
@@ -235,12 +242,12 @@ class LearnedSVM(RowMachine):
         machines = super()._fit_machines(S, codes, weight)
         worst = max(machines, key=lambda machine: machine.gap / machine.scale)
         if worst.gap > 1e-5 * worst.scale:
-            warn_user(
-                f"{type(self).__name__} did not converge: duality gap {worst.gap:.1e} at objective "
-                f"{worst.objective:.3g}. Scale the similarities to entries about 1, or change the parameters.",
-                ConvergenceWarning,
-            )
+            warn_gap(self, worst, ". Scale the similarities to entries about 1, or change the parameters.")
         return machines
+
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> list[Machine]:
+        solutions = self._solutions(S, y, points)
+        return [Machine(c, fit.intercept, fit.objective, fit.gap, found, fit.gap_scale) for fit, c, found in solutions]
 
 
 def eigen_system(S: Array) -> EigenSystem:
@@ -252,14 +259,12 @@ class SelfSimilarityMixin:
     """Prediction methods that take the similarity of new objects to themselves."""
 
     classes_: Array
-
     _row_scores: Any  # class scores from rows and self-similarities
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Decision values, (m,) for two classes, else votes plus a bounded sum of margins, (m, G).
 
-        `self_similarity`, a float or (m,), is the similarity of each new object to itself; the notes of the class say
-        when it is needed.
+        `self_similarity`, a float or (m,), is the similarity of each new object to itself.
         """
         scores = self._row_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores

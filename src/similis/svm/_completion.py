@@ -7,18 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from similis import base
 from similis._utils.arrays import Array, Indices
 from similis._utils.fitted import fitted_reals
 from similis._utils.linalg import symmetric_part_of
-from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
 from similis.base import ProximityClassifier, at_least, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores
+from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores, warn_gap
 
 
 @estimator
@@ -28,8 +26,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
     measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
-    beside two or more classes mark unlabeled objects, which take part in the completion (transduction). See [chen2010]
-    Eq. (6.6)-(6.10).
+    beside two or more classes mark unlabeled objects (transduction). See [chen2010] Eq. (6.6)-(6.10).
 
     Parameters
     ----------
@@ -94,8 +91,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and fit the classifier, or do both for each pair of classes.
 
-        `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without unknown
-        entries. A label -1 beside two others or more is an object without label.
+        `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without NaN.
         """
         stack = self.check_training(X)
         self.classes_, codes = base.check_labels(y, len(stack), who="CompletionSVM")
@@ -126,17 +122,16 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
 
     def _check_stack(self, stack: Array) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
-        if stack.ndim == 2:
-            stack = np.stack([stack, stack], axis=2)
+        stack = np.stack([stack, stack], axis=2) if stack.ndim == 2 else stack
         if stack.shape[2] != 2:
             raise ProximityError(
                 f"CompletionSVM reads a stack of two, the kernel and an auxiliary kernel. Got {stack.shape[2]} slices."
             )
-        missing = np.argwhere(np.isnan(stack[:, :, 1]))
-        if len(missing):
+        missing = np.isnan(stack[:, :, 1])
+        if missing.any():
             raise ProximityError(
-                f"The auxiliary kernel must be complete. Got NaN at row {missing[0][0]}, column {missing[0][1]}. Give "
-                "a stack of the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
+                f"The auxiliary kernel must be complete. Got NaN at {base.first_position(missing)}. Give a stack of "
+                "the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
             )
         K, known = base.check_partial_kernel(stack[:, :, 0], "CompletionSVM")
         rows = base.measured_objects(known, "CompletionSVM", "CompleteKernel")
@@ -160,11 +155,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         y = np.where(codes < 0, 0.0, 2.0 * codes - 1.0)
         fit = completion_machine(np.where(np.isnan(K), 0.0, K), rows, aux, y, eta=self.eta, gamma=self.gamma)
         if fit.gap > 1e-4 * max(abs(fit.objective), 1e-3):
-            warn_user(
-                f"CompletionSVM did not converge: duality gap {fit.gap:.1e} at objective "
-                f"{fit.objective:.3g} (solver: {fit.status}). Rescale the kernels to entries about 1.",
-                ConvergenceWarning,
-            )
+            warn_gap(self, fit, f" (solver: {fit.status}). Rescale the kernels to entries about 1.")
         c = np.zeros(len(K))
         c[y != 0] = fit.coef
         self.kernel_, self.weights_, self.dual_coef_ = fit.kernel, fit.weights, c
@@ -174,12 +165,12 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
 
     def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         rows = self.check_rows(X)
-        if rows.ndim == 2:
-            rows = np.stack([rows, rows], axis=2)
+        rows = np.stack([rows, rows], axis=2) if rows.ndim == 2 else rows
         base.check_stack_width(rows, 2, self)
-        if np.isnan(rows[:, :, 1]).any():
-            i, j = np.argwhere(np.isnan(rows[:, :, 1]))[0]
-            raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at row {i}, column {j}.")
+        unknown = np.isnan(rows[:, :, 1])
+        if unknown.any():
+            where = base.first_position(unknown)
+            raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at {where}.")
         rows = rows.astype(np.float64)
         given = None if self_similarity is None else base.one_per_row(self_similarity, len(rows))
         parts = [(one, rows[:, one._members]) for one in getattr(self, "estimators_", ())] or [(self, rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._base import KernelSVM, Machine, eigen_system
+from similis.svm._base import KernelSVM, eigen_system
 
 
 @estimator
@@ -47,12 +48,9 @@ class FullKernelSVM(KernelSVM):
 
     Notes
     -----
-    gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2 makes the problem a search over the number t around the Indefinite
-    SVM; the gap is that of the original problem. As gamma grows K tends to S clipped; for a positive semi-definite S a
-    finite gamma suffices and K = S. :class:`SimSVM` overfits less, according to the paper.
-
-    New rows: with their self-similarity, (5.14) in closed form, its constraint read as r'K^+ r <= t; without, the
-    projection on the range of K.
+    As gamma grows K tends to S clipped; for a positive semi-definite S a finite gamma suffices and K = S.
+    :class:`SimSVM` overfits less, according to the paper. New rows: with their self-similarity, (5.14) in closed form,
+    its constraint read as r'K^+ r <= t; without, the projection on the range of K.
 
     Examples
     --------
@@ -94,15 +92,14 @@ class FullKernelSVM(KernelSVM):
         f = np.zeros((len(S), len(machines)))
         for values, members, machine in zip(f.T, self._members, machines):
             values[members] = machine.learned["kernel_"] @ machine.learned["_kernel_coef"] + machine.intercept
-        scores = self._combine(f, len(self.classes_))
-        self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
+        predicted = self._combine(f, len(self.classes_)).argmax(axis=1)
+        self.transduction_ = self.classes_[np.where(known, whole, predicted)]
         return self
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
-        machine = FullKernelMachine(values, system.vectors, y)
-        machines = []
+        machine = FullKernelMachine(values, system.vectors, y)  # searches t, ||X|| = min_t (||X||^2 / t + t) / 2
         for point in points:
             fit = machine.solve(float(point["eta"]), float(point["gamma"]))
             coef = machine.inner.project(fit.coef, fit.rho)
@@ -113,5 +110,4 @@ class FullKernelSVM(KernelSVM):
                 # unlabeled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learned |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, coef, learned

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from similis._utils.arrays import Array, Indices
 from similis.base import Points, choice, estimator, fitted_reals, param, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
-from similis.svm._base import KernelSVM, Machine, eigen_system
+from similis.svm._base import KernelSVM, eigen_system
 
 
 @estimator
@@ -48,12 +49,9 @@ class IndefiniteSVM(KernelSVM):
     Notes
     -----
     The same as the primal problem (5.12), mean hinge loss + eta c'Kc + rho' ||K - S||_F^2, with C = 1 / (2 n eta) and
-    rho' = 2 eta rho; the paper drops that factor.
-
-    The projection is the limit of (5.14) without a self-similarity. The augmented rule is that of Wu et al. (sec. 4.1,
-    see :func:`~similis.proximity.augmented_rows`) applied to (5.9), and the reading of the heuristic that table 5.3
-    mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
-    contains v v' too.
+    rho' = 2 eta rho; the paper drops that factor. The projection is the limit of (5.14) without a self-similarity. The
+    augmented rule is that of Wu et al. (sec. 4.1) applied to (5.9), a reading of the heuristic that table 5.3 mentions;
+    raw rows are what footnote 3 there warns of. No rule reproduces K on training rows: K contains v v' too.
 
     Examples
     --------
@@ -73,11 +71,10 @@ class IndefiniteSVM(KernelSVM):
     path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef", "_before_clip", "_typical_self")
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = IndefiniteMachine(values, system.vectors, y)
-        machines = []
         for point in points:
             C, rho = float(point["C"]), float(point["rho"])
             fit = machine.solve(C, rho)
@@ -86,9 +83,7 @@ class IndefiniteSVM(KernelSVM):
                 learned["_before_clip"] = S + np.outer(fit.v, fit.v) / (4 * rho)
             if self.query == "augmented":
                 learned["_typical_self"] = float(np.diag(S).mean())
-            coef = fit.v if self.query == "raw" else machine.project(fit.v, rho)
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, fit.v if self.query == "raw" else machine.project(fit.v, rho), learned
 
     @cached_property
     def kernel_(self) -> Array:

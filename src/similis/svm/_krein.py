@@ -1,7 +1,6 @@
 """Learning in Krein spaces: support vectors [loosli2016], ridge and logistic regression [oglic2018].
 
-An indefinite kernel is the difference of two kernels, and a function in its space the sum of a part in each,
-f = f_+ + f_-. Both papers measure a function by ||f_+||^2 and ||f_-||^2 instead of their difference.
+The kernel is the difference of two kernels, and a function f = f_+ + f_- is measured by ||f_+||^2 and ||f_-||^2.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ class KreinSVM(MarginClassifier):
     """Support vector machine in the Krein space of an indefinite similarity.
 
     With K = U diag(l) U', the dual is solved for the flipped kernel U diag(|l|) U', and its solution a is mapped back,
-    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are. See
-    [loosli2016].
+    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are. The same
+    classifier as :class:`similis.SpectrumFlip` in front of an SVC. See [loosli2016].
 
     Parameters
     ----------
@@ -45,10 +44,6 @@ class KreinSVM(MarginClassifier):
         Class labels, and ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Coefficients of a row and intercept for each pair of classes, positive for the second.
-
-    See Also
-    --------
-    similis.SpectrumFlip : In front of scikit-learn's SVC the same classifier, because a'(P s) = (P a)'s.
 
     Examples
     --------
@@ -73,8 +68,8 @@ class KreinSVM(MarginClassifier):
         return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        found = self._solutions(S, codes, points)
-        return [vote_scores(Q @ coef.T + intercept, len(self.classes_)) for coef, intercept in found]
+        G = len(self.classes_)
+        return [vote_scores(Q @ coef.T + b, G) for coef, b in self._solutions(S, codes, points)]
 
     def _solutions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients and intercepts of all pairs of classes, for each point."""
@@ -123,9 +118,7 @@ class _KreinEstimator(base.ProximityEstimator):
     kind: str = param("similarity", choice("similarity", "dissimilarity"))
 
     path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
-    _functions: ClassVar[
-        Any
-    ]  # coefficients (G, n) and intercepts (G,) of each point from S, codes or target, and points
+    _functions: ClassVar[Any]  # of S, codes or target, and points: coefficients (G, n) and intercepts of each point
 
     @single_blas_thread()
     def learn(self, S: Array, y: Array) -> None:

@@ -22,8 +22,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     """Probabilistic classification vector machine: a sparse probit model on rows of similarities.
 
     P(y = 1 | x) = Phi(sum_i w_i s(x, x_i) + b), where a weight has the sign of its object's class: w_i is half-normal
-    with its own precision, whose flat prior makes most weights zero. The rows need not come from a kernel. See
-    [chen2009pcvm].
+    with its own precision, whose flat prior makes most weights zero. See [chen2009pcvm].
 
     Parameters
     ----------
@@ -42,10 +41,10 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Notes
     -----
-    The updates of expectation maximization, thresholds and models of pairs of classes are those of the authors' public
-    program. It starts at random and adapts the width of a Gaussian kernel; here f starts at 5 y, w at 0.7 and abs(b) at
-    1, near the means of its random numbers, and the matrix is given (the study chooses a power by cross-validation).
-    Probabilities p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum [price1995].
+    Updates, thresholds and models of pairs of classes are those of the authors' public program. It starts at random and
+    adapts the width of a Gaussian kernel; here f starts at 5 y, w at 0.7 and abs(b) at 1, near the means of its random
+    numbers. Probabilities p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum
+    [price1995].
 
     Examples
     --------

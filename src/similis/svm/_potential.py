@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.arrays import Array
-from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base import Points, between, choice, estimator, param, positive
 from similis.solvers import BoxLasso, lp_margin
-from similis.svm._base import Machine, RowMachine
+from similis.svm._base import Machine, RowMachine, warn_gap
 
 
 @estimator
@@ -20,9 +18,8 @@ class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.
 
     Minimizes ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
-    sign of s(x)'a. S may be any matrix: asymmetric, indefinite, of any rank. Few coefficients are non-zero; only the
-    similarities to those objects are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.8) and [cazzanti2007]
-    Eq. (2.15)-(2.16).
+    sign of s(x)'a. S may be any matrix. Few coefficients are non-zero; only the similarities to those objects are
+    needed. See [chen2010] Eq. (2.8) and [cazzanti2007] Eq. (2.15)-(2.16).
 
     Parameters
     ----------
@@ -102,11 +99,7 @@ class PotentialSVM(RowMachine):
         for point in points:
             fit = problem.solve(point["epsilon"], point["C"] * bound)
             if fit.gap > max(1e-6 * fit.objective, 1e-9 * weight.sum()):
-                warn_user(
-                    f"PotentialSVM did not converge: duality gap {fit.gap:.1e} at objective "
-                    f"{fit.objective:.3g}. Raise epsilon or rescale the similarities.",
-                    ConvergenceWarning,
-                )
+                warn_gap(self, fit, ". Raise epsilon or rescale the similarities.")
             coef = fit.coef / norm
             machines.append(Machine(coef, float(b - center @ coef), fit.objective, fit.gap))
         return machines
@@ -117,7 +110,7 @@ class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.
 
     Minimizes ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
-    zero; only the similarities to the others are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.7).
+    zero. See [chen2010] Eq. (2.7).
 
     Parameters
     ----------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +17,10 @@ from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.solvers import RidgePath, ridge_path
 
-_REPAIRS: dict[str | None, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
+_REPAIRS: dict[str, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
 
 
-@dataclass(frozen=True)
-class _Kernel:
+class _Kernel(NamedTuple):
     """Decomposition of the repaired kernel of some training objects."""
 
     values: Floats  # repaired, not negative
@@ -38,13 +36,6 @@ class _Kernel:
         # g(x, i) = -(d(x, i)^2 - r_i - a(x)) / 2: the part a(x) vanishes, because the coefficients sum to zero.
         coef = coef - coef.mean(axis=-1, keepdims=True)
         return -0.5 * coef, intercept + 0.5 * coef @ self.row_means
-
-    @property
-    def scale(self) -> float:
-        """Mean eigenvalue of the centered kernel, 1 if it is zero."""
-        along = float(self.values @ self.vectors.sum(axis=0) ** 2) / len(self.values)  # 1'K 1 / n
-        spread = max(float(self.values.sum()) - along, 0.0) / len(self.values)
-        return spread if spread > np.finfo(np.float64).eps * self.values.max() else 1.0
 
 
 @estimator
@@ -99,7 +90,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     array([ 0.99, -0.97])
     """
 
-    spectrum: str | None = param("clip", choice(*[name for name in _REPAIRS if name]), None)
+    spectrum: str | None = param("clip", choice(*_REPAIRS), None)
     alphas: Any = param("auto", choice("auto"), positive(), "array-like")
     loo: str = param("fast", choice("fast", "honest"))
     kind: str = param("similarity", choice("similarity", "dissimilarity"))
@@ -142,11 +133,9 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         kernel = self._decompose(base.check_proximity(X, kind=self.proximity_kind))
         gain = 1.0 / (kernel.values + self.best_alpha_)
         G = (kernel.vectors * gain) @ kernel.vectors.T
-        G1 = G.sum(axis=1)
-        total = G1.sum()
+        G1, total = G.sum(axis=1), G.sum(axis=1).sum()
         # Inverse of the bordered matrix of ridge_path: c = (G - G1 G1' / 1'G 1) y, b = (G1 / 1'G 1)'y.
-        coef, intercept = kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
-        return coef, intercept
+        return kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         kernel = self._decompose(S)
@@ -175,7 +164,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
             K = K**2
             row_means = K.mean(axis=1)
             K = -0.5 * (K - row_means - row_means[:, None] + row_means.mean())
-        repair = _REPAIRS.get(self.spectrum, SpectrumClip)()
+        repair = _REPAIRS[self.spectrum or "clip"]()
         repair.learn(K, None)
         values, vectors = repair.eigenvalues_, repair.eigenvectors_
         if self.spectrum is None and values[0] < -EigenSystem(values, vectors).tolerance:
@@ -191,7 +180,10 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
 
     def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
         if isinstance(alphas, str):
-            return kernel.scale * np.logspace(-6, 4, 41)
+            l = kernel.values  # noqa: E741
+            along = float(l @ kernel.vectors.sum(axis=0) ** 2) / len(l)  # 1'K 1 / n
+            mean = max(float(l.sum()) - along, 0.0) / len(l)  # of the eigenvalues of the centered kernel
+            return (mean if mean > np.finfo(np.float64).eps * l.max() else 1.0) * np.logspace(-6, 4, 41)
         try:
             grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         except (TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_pa
 from similis.base import Integral, Options, Points, check_stack_width, choice, estimator, param, positive
 from similis.exceptions import ProximityError
 from similis.solvers import SpectralMachine, signed_mkl
-from similis.svm._base import LearnedSVM, Machine, eigen_system
+from similis.svm._base import LearnedSVM, eigen_system
 from similis.svm._sim_svm import SimSVM, Spectrum
 
 
@@ -21,9 +22,8 @@ class SimMKL(LearnedSVM):
     """SimMKL: learns weights of several kernels and spectra of several indefinite similarities in one classifier.
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
-    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
-    gamma sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning. See
-    [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
+    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc + gamma
+    sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. See [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class SimMKL(LearnedSVM):
 
     Notes
     -----
-    docs/guide/duals.md derives the dual, which needs no semidefinite program. The weights use the whole trace, which
-    never makes the objective worse. A slice of zeros has weight zero.
+    docs/guide/duals.md derives the dual. The weights use the whole trace, which never makes the objective worse. A
+    slice of zeros has weight zero.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class SimMKL(LearnedSVM):
         check_stack_width(Q, stack.shape[2], self)
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         similar, others = ([k for k, r in enumerate(self.roles_) if r == role] for role in ("similarity", "kernel"))
         if self.signed and similar:
             raise ProximityError(
@@ -154,7 +154,6 @@ class SimMKL(LearnedSVM):
             first = float(spectra[0].learnt.values @ spectra[0].learnt.anchor) if spectra else 0.0
             trace = first if first > 0 else float(len(y))
         machine = None if self.signed else SpectralMachine(y, [spectrum.learnt for spectrum in spectra], kernels, trace)
-        machines = []
         for point in points:
             eta, gamma = point["eta"], point["gamma"]
             fit = signed_mkl(y, kernels, trace, eta) if machine is None else machine.solve(eta, gamma)
@@ -168,9 +167,7 @@ class SimMKL(LearnedSVM):
             several = [list(part) for part in zip(*systems)] or [[], [], []]
             named = dict(zip((self.names_[k] for k in others), fit.weights.tolist()))
             found = fit.active, fit.coef, fit.n_iter, fit.weights, named, float(trace)
-            learned = dict(zip(self._names, (*(systems[0] if len(systems) == 1 else several), *found)))
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, coef, dict(zip(self._names, (*(systems[0] if len(systems) == 1 else several), *found)))
 
 
 def _is_kernel(A: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from similis._utils.arrays import Array
 from similis.base import Integral, Options, Points, at_least, choice, estimator, param, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine, spectral_lp
-from similis.svm._base import LearnedSVM, Machine, eigen_system
+from similis.svm._base import LearnedSVM, eigen_system
 
 
 @estimator
@@ -21,8 +22,7 @@ class SimSVM(LearnedSVM):
 
     The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimizes
     mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h is the distance of
-    alpha from an anchor; new rows are transformed with the same multipliers. See [chen2010] Eq. (5.18)-(5.20), (5.28),
-    (5.31).
+    alpha from an anchor. See [chen2010] Eq. (5.18)-(5.20), (5.28), (5.31).
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class SimSVM(LearnedSVM):
     norm : {2, 1}, default=2
         Norm of h for clip and flip; 1 leaves most multipliers exactly at the anchor.
     n_random : int or None, default=None
-        p of the linear program (5.28), which approximates the problem by p random rank-one matrices per eigenvector. By
-        default the problem is solved exactly. Needs ``norm=1`` and the anchor clip or flip.
+        p of the linear program (5.28) with p random rank-one matrices per eigenvector, for ``norm=1`` and the anchor
+        clip or flip; None solves the problem exactly.
     random_state : int, RandomState instance or None, default=None
         Random numbers of the linear program.
 
@@ -82,7 +82,7 @@ class SimSVM(LearnedSVM):
     path_params = ("eta", "gamma")
     _names = ("eigenvalues_", "eigenvectors_", "alpha_", "active_", "dual_coef_", "n_iter_")
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         spectrum = Spectrum(S, self.anchor, self.norm)
         if self.n_random is None:
             solve = SpectralMachine(y, [spectrum.learnt]).solve
@@ -94,14 +94,11 @@ class SimSVM(LearnedSVM):
             solve = partial(spectral_lp, y, spectrum.learnt, tau)
         else:
             raise ProximityError("n_random needs norm=1 and anchor='clip' or 'flip': the linear program has that norm.")
-        machines = []
         for point in points:
             fit = solve(point["eta"], point["gamma"])
             alpha, coef = spectrum.modify(fit.alphas[0], fit.coef)
             found = spectrum.values, spectrum.vectors, alpha, fit.active, fit.coef, fit.n_iter
-            learned = dict(zip(self._names, found))
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, coef, dict(zip(self._names, found))
 
 
 class Spectrum:

@@ -25,8 +25,7 @@ class SVMKNN(MarginClassifier):
     C : float, default=1.0
         Cost of a violated margin.
     spectrum : {"clip", "flip", "shift"}, default="clip"
-        How the neighbors' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
-        query's k similarities by the same projection, shift leaves them.
+        Repair of an indefinite k x k block of the neighbors; clip and flip also project the query's k similarities.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -38,8 +37,8 @@ class SVMKNN(MarginClassifier):
     Notes
     -----
     Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
-    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class. Equal
-    similarities go to the lower training index. The block enters by its symmetric part; see :class:`SimilarityKNN`.
+    class without neighbors loses to the others with a margin of one. Equal similarities go to the lower training index.
+    The block enters by its symmetric part; see :class:`SimilarityKNN`.
 
     Examples
     --------
