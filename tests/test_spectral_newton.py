@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from similis import SimSVM, make_similarity
-from similis.solvers import LearntSpectrum, SpectralMachine, _spectral_kernel, _spectral_newton
-from similis.svm._base import eigen_system
-from similis.svm._sim_svm import anchored_spectrum
+from similis.solvers import SpectralMachine, _spectral_kernel, _spectral_newton
+from similis.svm._sim_svm import Spectrum
 
 
 def machine(S, y, anchor="clip"):
-    system = eigen_system(S)
-    start, keep = anchored_spectrum(system, anchor)
-    return SpectralMachine(y, [LearntSpectrum(system.values[keep], system.vectors[:, keep], start[keep], 2)])
+    return SpectralMachine(y, [Spectrum(S, anchor, 2).learnt])
 
 
 def problem(kind, seed, n=60):

@@ -187,7 +187,7 @@ class TestEveryMachine:
     def test_a_pair_is_the_machine_of_its_members(self, rng, estimator):
         S, y, Q = problem(rng, n_classes=4)
         model = estimator.fit(S, y)
-        if model._scheme == "ovr":
+        if model.multiclass == "ovr":
             assert not hasattr(model, "pairs_")
             f = np.column_stack([type(model)(**model.get_params()).fit(S, y == g).decision_function(Q) for g in "abcd"])
             np.testing.assert_allclose(model.decision_function(Q), f, rtol=1e-9, atol=1e-12)

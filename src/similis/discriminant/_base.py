@@ -12,7 +12,7 @@ compared by slope, then by power, then by value, so that infinities are never su
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,8 +61,7 @@ class LogLimit(NamedTuple):
     def log_joint(self, log_priors: Array) -> Array:
         """Log-probabilities with the priors of the classes (last axis): minus infinity off the leading order."""
         value = self.value + log_priors
-        _, _, leading = self._leading(np.isneginf(value), -1)
-        return np.where(leading, value, -np.inf)
+        return np.where(self._leading(np.isneginf(value), -1)[2], value, -np.inf)
 
     def _leading(self, absent: Array, axis: int) -> tuple[Array, Array, Array]:
         """Least slope, its largest power, and the mask of terms with both; all terms if none is present."""
@@ -84,10 +83,8 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
     point = np.isinf(rates)
     # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favored end.
     value = -np.where(point | (rates == 0), 0.0, np.abs(rates)) * np.where(np.isfinite(offset), offset, 0.0)
-    zero = np.zeros_like(offset)
-    return LogLimit(
-        np.where(point, offset, zero), np.where(point & omega.continuous, 1.0, zero), value - log_partitions
-    )
+    power = np.where(point & omega.continuous, np.ones_like(offset), 0.0)
+    return LogLimit(np.where(point, offset, 0.0), power, value - log_partitions)
 
 
 class LogLimitMixin:
@@ -95,11 +92,8 @@ class LogLimitMixin:
 
     check_rows: Any
     log_priors: Any
+    _limits: Any  # log P(T(x) | g) of validated rows, a LogLimit
     finite_log_odds = False  # of point masses
-
-    def _limits(self, Q: Any) -> LogLimit:
-        """Log P(T(x) | g) of validated rows."""
-        raise NotImplementedError
 
     def class_scores(self, Q: Any) -> Floats:
         """Log P(g) + log P(T(x) | g) of validated rows; minus infinity off the leading order."""
@@ -120,18 +114,16 @@ class LogLimitMixin:
 class ExponentialClassifier(LogLimitMixin, BayesClassifier):
     """Base of classifiers with exponential models on Omega.
 
-    ``_prepare`` sets what does not depend on ``path_params``: Omega, from the distinct `values` of each slice if they
-    are given, and the priors. ``_fit`` does the rest; the points of a grid share `shared`.
+    ``_prepare(S, codes, values)`` sets what does not depend on ``path_params``: Omega, from the distinct `values` of
+    each slice if they are given, and the priors. ``_fit(S, codes, shared)`` does the rest; the points of a grid share
+    `shared`, a dictionary.
     """
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
-        raise NotImplementedError
-
-    def _fit(self, S: Array, codes: Indices, shared: dict[Any, Any]) -> Self:
-        raise NotImplementedError
+    _prepare: Any
+    _fit: Any
 
     def learn(self, S: Array, codes: Indices) -> None:
-        self._prepare(S, codes)
+        self._prepare(S, codes, None)
         self._fit(S, codes, {})
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
@@ -140,5 +132,5 @@ class ExponentialClassifier(LogLimitMixin, BayesClassifier):
         return [self.set_params(**point)._fit(S, codes, shared).class_scores(Q) for point in points]
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """Scores of every fold's rows, for each point; Omega of every fold comes from one sort of the matrix."""
+        # Omega of every fold comes from one sort of the matrix
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

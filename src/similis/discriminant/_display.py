@@ -28,10 +28,8 @@ class SDADisplay(Display):
     ----------
     values : list of ndarray
         Values of each statistic at which its models were evaluated: Omega, or points that cover it.
-    probabilities : list of ndarray of shape (G, len(values))
-        gamma_gm exp(lambda_gm v) of each class; NaN for a density that is a point mass.
-    exponents : ndarray of shape (G, M)
-        lambda_gm.
+    probabilities, exponents : list of ndarray of shape (G, len(values)), ndarray of shape (G, M)
+        gamma_gm exp(lambda_gm v) of each class, NaN for a density that is a point mass; lambda_gm.
     ends, continuous : list of tuple (low, high), list of bool
         Ends of each Omega, and True where it is an interval.
     class_names, statistic_names : list of str
@@ -39,11 +37,10 @@ class SDADisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import SDA
     >>> from similis.discriminant import SDADisplay
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
-    >>> display = SDADisplay.from_estimator(SDA().fit(S, ["a", "a", "b", "b"]), plot=False)
+    >>> model = SDA().fit([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]], ["a", "a", "b", "b"])
+    >>> display = SDADisplay.from_estimator(model, plot=False)
     >>> display.probabilities[0].sum(axis=1).round(6)
     array([1., 1.])
     """
@@ -77,10 +74,9 @@ class SDADisplay(Display):
         shown = np.arange(len(names))[:12] if statistics is None else np.atleast_1d(statistics)
         values, probabilities = [], []
         for m in shown:
-            v = _points(omegas[m], rates[:, m])
-            terms = exponential_terms(omegas[m], v, rates[:, m, None], log_z[:, m, None])
+            values.append(_points(omegas[m], rates[:, m]))
+            terms = exponential_terms(omegas[m], values[-1], rates[:, m, None], log_z[:, m, None])
             p = np.exp(terms.plus(log_weights[:, m, None]).log())
-            values.append(v)
             probabilities.append(np.where(np.isinf(p), np.nan, p))
         display = cls(
             values=values,
@@ -115,15 +111,10 @@ class SDADisplay(Display):
         high = float(np.nanmax(self.probabilities[m], initial=0.0)) or 1.0
         reach = 0.03 * float(values[-1] - values[0]) or 0.5
         what = "density" if continuous else "probability"
-        return Figure(
-            f"Fitted {what} of {self.statistic_names[m]} in {len(keys)} classes.",
-            Axis(float(values[0]) - reach, float(values[-1]) + reach, self.statistic_names[m]),
-            Axis(0, 1.05 * high, what),
-            marks,
-            kind="exponentials",
-            height=220,
-            legend=keys,
-        )
+        title = f"Fitted {what} of {self.statistic_names[m]} in {len(keys)} classes."
+        x = Axis(float(values[0]) - reach, float(values[-1]) + reach, self.statistic_names[m])
+        y = Axis(0, 1.05 * high, what)
+        return Figure(title, x, y, marks, kind="exponentials", height=220, legend=keys)
 
     def plot(self, axes: Any = None, **line_options: Any) -> SDADisplay:  # type: ignore[override]
         """Draw the curves with matplotlib on `axes`, one per statistic, or a new figure; return the display.

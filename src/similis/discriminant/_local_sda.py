@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_part, fitted_reals
 from similis._utils.threads import map_row_chunks, row_blocks
-from similis.base import (
-    Integral,
-    PathMixin,
-    Points,
-    ProbabilityMixin,
-    ProximityClassifier,
-    SparseRows,
-    at_least,
-    between,
-    choice,
-    class_priors,
-    clip_n_neighbors,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    max_neighbors,
-    param,
-)
+from similis.base import Integral, Points, at_least, between, choice, estimator, param
+from similis.discriminant import _statistics as st
 from similis.discriminant._base import LogLimit
-from similis.discriminant._statistics import (
-    check_domain,
-    check_inside,
-    fold_values,
-    omega_of,
-    public_domain,
-    training_values,
-)
 from similis.exceptions import ProximityError
 from similis.solvers import Omega, class_sums, kri_weights, local_psd, local_weights, top_k
-
-_BLOCK_NUMBERS = 2**21
 
 
 class Neighborhoods(NamedTuple):
@@ -70,52 +42,45 @@ class Query(NamedTuple):
     codes: Indices
     rows: Array
     fold: Indices | None
-    width: float | None  # of Omega, for models of 1.0 with neighborhood="radius"
     sign: int
     n_jobs: int | None
+    width: float | None = None  # of Omega, for models of 1.0 with neighborhood="radius"
 
     def ranked(self, k: int, rows: Array | None = None, columns: Any = None) -> Any:
         """The k nearest objects of each row, among `columns` if given, outside the row's own fold."""
-        rows = self.rows if rows is None else rows
-        folds: Any = self.fold
-        if columns is not None:
-            rows = rows[:, columns]
-            folds = None if folds is None else (folds, folds[columns])
-        indices, values = top_k(rows, k, sign=self.sign, folds=folds, n_jobs=self.n_jobs)
-        return (indices if columns is None else np.where(indices < 0, -1, columns[indices])), values
+        rows, folds = self.rows if rows is None else rows, self.fold
+        if columns is None:
+            return top_k(rows, k, sign=self.sign, folds=folds, n_jobs=self.n_jobs)
+        sides: Any = None if folds is None else (folds, folds[columns])
+        indices, values = top_k(rows[:, columns], k, sign=self.sign, folds=sides, n_jobs=self.n_jobs)
+        return np.where(indices < 0, -1, columns[indices]), values
 
     @property
     def n_candidates(self) -> int:
         """Largest number of candidates of a row."""
-        return max_neighbors(len(self.S), self.fold)
+        return base.max_neighbors(len(self.S), self.fold)
+
+    def blocks(self, indices: Indices) -> Iterator[tuple[slice, Array]]:
+        """Some rows, and the matrices among the neighbors of each."""
+        k = indices.shape[1]
+        at_a_time = max(1, 2**21 // k**2)
+        for rows in (slice(a, a + at_a_time) for a in range(0, len(indices), at_a_time)):
+            blocks = np.empty((*indices[rows].shape, k))
+            _kernels.gather_blocks(self.S, indices[rows], blocks)
+            yield rows, blocks
 
 
-def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
-    """Neighborhoods for an ascending grid of k, or of the radius for "radius".
-
-    One element holds the whole grid; "enclosing" has one element per k.
-    """
-    if name == "knn":
-        indices, values = query.ranked(clip_n_neighbors(query.n_candidates, int(ks.max())))
-        ends = np.broadcast_to(np.minimum(ks, indices.shape[1]), (len(indices), len(ks)))
-        return [Neighborhoods(indices, values, np.ascontiguousarray(ends))]
-    if name == "per-class":
-        return [_per_class(query, ks)]
-    if name == "radius":
-        return [_within_radius(query, radii)]
-    if name == "reciprocal":
-        return [_reciprocal(query)]
-    if name == "natural":
-        return [_natural(query, np.minimum(ks, query.n_candidates))]
-    return [_enclosing(query, min(int(k), query.n_candidates)) for k in ks]
+def _nearest(query: Query, ks: Indices) -> Neighborhoods:
+    indices, values = query.ranked(base.clip_n_neighbors(query.n_candidates, int(ks.max())))
+    ends = np.broadcast_to(np.minimum(ks, indices.shape[1]), (len(indices), len(ks)))
+    return Neighborhoods(indices, values, np.ascontiguousarray(ends))
 
 
 def _per_class(query: Query, ks: Indices) -> Neighborhoods:
     """The k nearest of every class, rank by rank."""
     n_classes, k = int(query.codes.max()) + 1, int(ks.max())
     found = [query.ranked(k, columns=np.flatnonzero(query.codes == h)) for h in range(n_classes)]
-    indices = np.stack([i for i, _ in found], axis=2)  # (m, k, G)
-    values = np.stack([v for _, v in found], axis=2)
+    indices, values = (np.stack(parts, axis=2) for parts in zip(*found))  # (m, k, G)
     known = (indices >= 0).sum(axis=2).cumsum(axis=1)
     m = len(indices)
     return _members_first(indices.reshape(m, -1), values.reshape(m, -1), known[:, ks - 1])
@@ -142,38 +107,34 @@ def _within_radius(query: Query, radii: Floats) -> Neighborhoods:
     return Neighborhoods(indices, values, ends)
 
 
-def _reciprocal(query: Query) -> Neighborhoods:
+def _reciprocal(query: Query, _: Any) -> Neighborhoods:
     """[cazzanti2007] sec. 7.2.2 (Nock) -> the nearest neighbor, and all objects whose nearest neighbor x would be."""
     nearest = query.ranked(1)[0]
     others = query.sign * query.S.astype(np.float64)
     np.fill_diagonal(others, -np.inf)
-    fold = np.zeros(len(others), np.intp) if query.fold is None else query.fold
-    best = others.argmax(axis=1)
-    rival = np.where(fold == fold[best][:, None], -np.inf, others).max(axis=1)  # best outside the best one's fold
-    bar = others.max(axis=1)[None, :]
-    if query.fold is not None:
-        bar = np.where(fold[:, None] == fold[best][None, :], rival[None, :], bar)
+    fold, bar = query.fold, others.max(axis=1)[None, :]
+    if fold is not None:
+        of_best = fold[others.argmax(axis=1)]
+        rival = np.where(fold == of_best[:, None], -np.inf, others).max(axis=1)  # best outside the best one's fold
+        bar = np.where(fold[:, None] == of_best, rival, bar)
     member = query.sign * query.rows >= bar
     np.put_along_axis(member, nearest, True, axis=1)
-    if query.fold is not None:
-        member &= fold[:, None] != fold[None, :]
-    longest = int(member.sum(axis=1).max())
-    indices, values = query.ranked(longest, rows=np.where(member, query.rows, np.nan))
+    if fold is not None:
+        member &= fold[:, None] != fold
+    indices, values = query.ranked(int(member.sum(axis=1).max()), rows=np.where(member, query.rows, np.nan))
     return Neighborhoods(indices, values, (indices >= 0).sum(axis=1, keepdims=True))
 
 
 def _natural(query: Query, ks: Indices) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, the Gabriel neighbors of the query.
+    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, the Gabriel neighbors z of the query x.
 
-    The ball whose diameter joins the query x and the neighbor z is empty.
+    The ball whose diameter joins x and z is empty.
     """
+    ks = np.minimum(ks, query.n_candidates)
     indices, values = query.ranked(int(ks.max()))
     k, known = indices.shape[1], indices >= 0
     nearer = np.triu(np.ones((k, k), bool), 1)  # w before z
-    at_a_time = max(1, _BLOCK_NUMBERS // k**2)
-    for rows in (slice(a, a + at_a_time) for a in range(0, len(indices), at_a_time)):
-        blocks = np.empty((*known[rows].shape, k))
-        _kernels.gather_blocks(query.S, indices[rows], blocks)
+    for rows, blocks in query.blocks(indices):
         to_x = np.where(known[rows], values[rows], 0.0).astype(np.float64)
         if query.sign < 0:  # w is inside the ball if d(x, w)^2 + d(w, z)^2 < d(x, z)^2
             to_x, blocks = to_x**2, blocks**2
@@ -191,13 +152,11 @@ def _enclosing(query: Query, k: int) -> Neighborhoods:
 
     The distance is the objective of [chen2010] Eq. (3.5) without ridge, on the block made positive semi-definite.
     """
+    k = min(k, query.n_candidates)
     indices, values = query.ranked(k)
     ends = np.empty((len(indices), 1), np.intp)
-    at_a_time = max(1, _BLOCK_NUMBERS // k**2)
-    for rows in (slice(a, a + at_a_time) for a in range(0, len(indices), at_a_time)):
+    for rows, blocks in query.blocks(indices):
         known = (indices[rows] >= 0).sum(axis=1)
-        blocks = np.empty((len(known), k, k))
-        _kernels.gather_blocks(query.S, indices[rows], blocks)
         blocks, s = local_psd(blocks, np.where(indices[rows] < 0, 0.0, values[rows]).astype(np.float64), "clip")
         w = kri_weights(blocks, s, 0.0, ks=np.arange(1, k + 1), known=known).weights[:, :, 0]  # (rows, k, k)
         objective = 0.5 * np.einsum("cta,cta->ct", w @ blocks, w) - np.einsum("cta,ca->ct", w, s)
@@ -206,17 +165,25 @@ def _enclosing(query: Query, k: int) -> Neighborhoods:
     return Neighborhoods(indices, values, ends)
 
 
-_NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "natural", "enclosing")
 _OUT_NUMBERS = 2**20  # class scores in memory at a time
+# Neighborhoods for an ascending grid of k, or of the radius; "enclosing" takes one k at a time.
+_NEIGHBORHOODS: dict[str, Callable[..., Neighborhoods]] = {
+    "knn": _nearest,
+    "per-class": _per_class,
+    "radius": _within_radius,
+    "reciprocal": _reciprocal,
+    "natural": _natural,
+    "enclosing": _enclosing,
+}
 
 
 @estimator
-class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
+class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
-    The centroids, the mean similarities and the priors are those of the object's neighbors, so that no single model
-    has to fit a whole class. As n and k grow and k / n falls, the error tends to the Bayes error. See [cazzanti2007]
-    sec. 4.1-4.2, 7.2.2-7.2.3, and for smoothing [chen2010] ch. 2 and [qiao2013] sec. 1.2.
+    The centroids, the mean similarities and the priors are those of the object's neighbors. As n and k grow and k / n
+    falls, the error tends to the Bayes error. See [cazzanti2007] sec. 4.1-4.2, 7.2.2-7.2.3, and for smoothing
+    [chen2010] ch. 2 and [qiao2013] sec. 1.2.
 
     Parameters
     ----------
@@ -259,36 +226,26 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels, and priors of the whole training set, for comparison; the local ones differ from row to row.
     domain_ : ndarray or tuple
         Omega: its values, or its two ends.
-    priors_ : ndarray of shape (G,)
-        Priors of the whole training set, for comparison; the local ones differ from row to row.
     n_neighbors_, radius_factor_ : int, float
         Number of neighbors used, and 1 + alpha of ``neighborhood="radius"``.
-
-    See Also
-    --------
-    SDA, LocalNearestCentroid
 
     Notes
     -----
     The paper does not specify what "reverts to local nearest centroid" covers; here it is the whole decision, with a
     probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
-    models. The paper prints arg max in its rule with costs, where arg min is meant. A class all of whose weights are
-    zero is modeled with equal weights. The centroid among equals is the nearest.
+    models. A class all of whose weights are zero is modeled with equal weights. The centroid among equals is the
+    nearest. An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     The factor of ``neighborhood="radius"`` is meant for positive similarities. Where the best similarity is negative,
-    neighbors have at least best * (1 + alpha), so that a larger alpha adds neighbors there too; where it is zero, as
-    where a dissimilarity of zero is the best, only objects with the same value are neighbors. Models saved by similis
-    1.0 keep its rule: neighbors are at most `radius` times the width of Omega less similar than the nearest.
+    neighbors have at least best * (1 + alpha); where it is zero, only objects with the same value are neighbors. Models
+    saved by similis 1.0 keep its rule: at most `radius` times the width of Omega less similar than the nearest.
 
-    Sibson's natural neighbors are those in the Voronoi tessellation, which needs coordinates.
-    ``neighborhood="natural"`` takes the Gabriel neighbors, a part of them that pairs of objects determine. Give a large
-    `n_neighbors`, which only limits the cost: membership does not depend on farther objects.
-
-    An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
+    Sibson's natural neighbors need coordinates. ``neighborhood="natural"`` takes the Gabriel neighbors, a part of them
+    that pairs of objects determine. Give a large `n_neighbors`, which only limits the cost.
 
     Examples
     --------
@@ -321,7 +278,6 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         "priors_": fitted_reals("G", low=0),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     path_params = ("n_neighbors", "radius")
 
     @property
@@ -334,12 +290,12 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
-        domain = check_domain(self.domain)
+        domain = st.check_domain(self.domain)
         self._check_combinations(S, domain)
-        self._omega = omega_of(domain, training_values(domain, S))
-        self.domain_ = public_domain([self._omega])
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
-        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
+        self._omega = st.omega_of(domain, st.training_values(domain, S))
+        self.domain_ = st.public_domain([self._omega])
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
+        self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
         self.radius_factor_ = 1.0 + self.radius
 
     def class_scores(self, Q: Array) -> Array:
@@ -362,11 +318,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     def _modeled(self, Q: Array, function: Any, always: bool = True) -> Array:
         """Values of a function of the local models of each row: limits, counts and winners."""
-        check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
         width = None if hasattr(self, "radius_factor_") else self._omega.width  # saved by 1.0
-        runs = self._runs(self._S, self._codes, Q, None, groups, [point], always, width)
+        runs = self._runs(Query(self._S, self._codes, Q, None, self.sign, self.n_jobs, width), groups, [point], always)
         return np.concatenate([function(*model)[:, 0] for _, _, *model in runs])  # in the order of the rows
 
     @property
@@ -383,30 +338,20 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
                 "with ToSimilarity, or choose other options."
             )
         if not isinstance(domain, str):
-            omega = omega_of(domain, training_values(domain, S))
+            omega = st.omega_of(domain, st.training_values(domain, S))
             for rows in row_blocks(*S.shape):
-                check_inside(
+                st.check_inside(
                     omega, S[rows], lambda at, first=rows.start: f"The entry in row {first + at[0]}, column {at[1]}"
                 )
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 
-    def _runs(
-        self,
-        S: Array,
-        codes: Indices,
-        rows: Any,
-        fold: Any,
-        groups: Any,
-        points: Points,
-        always: bool = False,
-        width: float | None = None,
-    ) -> Iterator[Any]:
+    def _runs(self, query: Query, groups: Any, points: Points, always: bool = False) -> Iterator[Any]:
         """Yield grid points, rows, and limits, counts and winners of their models, for parts of the grid and groups."""
-        query = Query(S, codes, rows, fold, width, self.sign, self.n_jobs)
         axis = {"radius": "radius", "reciprocal": None}.get(self.neighborhood, "n_neighbors")
         grid, slots = np.unique([0 if axis is None else point[axis] for point in points], return_inverse=True)
-        found = neighborhoods(self.neighborhood, query, grid.astype(np.intp), grid.astype(np.float64))
+        near_by = _NEIGHBORHOODS[self.neighborhood]
+        found = [near_by(query, k) for k in grid] if self.neighborhood == "enclosing" else [near_by(query, grid)]
         if self.weights is not None:
             found = [near.point(t) for near in found for t in range(near.ends.shape[1])]
         first = 0
@@ -414,12 +359,12 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
             n_points = near.ends.shape[1]
             held = [(t - first, p) for p, t in enumerate(slots) if first <= t < first + n_points]
             first += n_points
-            weights = self._neighbor_weights(S, codes, near)
+            weights = self._neighbor_weights(query.S, query.codes, near)
             at_a_time = max(1, _OUT_NUMBERS // (n_points * len(self.classes_)))
             for members, omega in groups:
                 for start in range(0, len(members), at_a_time):
                     part = members[start : start + at_a_time]
-                    yield held, part, *self._model(S, codes, near, weights, part, omega, always)
+                    yield held, part, *self._model(query.S, query.codes, near, weights, part, omega, always)
 
     def _neighbor_weights(self, S: Array, codes: Indices, near: Any) -> Any:
         if self.weights is None:
@@ -433,10 +378,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         return np.where(without, 1.0, weights)
 
     def _model(
-        self, S: Array | SparseRows, codes: Indices, near: Any, weights: Array, part: Any, omega: Any, always: bool
+        self, S: Array | base.SparseRows, codes: Indices, near: Any, weights: Array, part: Any, omega: Any, always: bool
     ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
-        if isinstance(S, SparseRows):
+        if isinstance(S, base.SparseRows):
             found = []
             for rows, objects, block, local in S.neighborhoods(near.indices[part]):
                 some = Neighborhoods(local, near.values[part][rows], near.ends[part][rows])
@@ -490,12 +435,12 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     def path_scores(
         self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
     ) -> list[Array]:
-        domain = check_domain(self.domain)
+        domain = st.check_domain(self.domain)
         self._check_combinations(S, domain)
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
         groups = _groups(domain, S, len(Q), test_fold)
         scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
-        for held, part, *model in self._runs(S, codes, Q, test_fold, groups, points):
+        for held, part, *model in self._runs(Query(S, codes, Q, test_fold, self.sign, self.n_jobs), groups, points):
             proba = self._posterior(*model)
             for t, p in held:
                 scores[p][part] = proba[:, t]
@@ -505,10 +450,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 def _groups(domain: Any, S: Array, n_rows: int, test_fold: Indices | None) -> list[tuple[Indices, Omega]]:
     """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
     if test_fold is None or not isinstance(domain, str):
-        return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
+        return [(np.arange(n_rows), st.omega_of(domain, st.training_values(domain, S)))]
     groups: dict[Any, tuple[list[Indices], Omega]] = {}
-    for test, values in fold_values(S, test_fold):
-        omega = omega_of(domain, values)
+    for test, values in st.fold_values(S, test_fold):
+        omega = st.omega_of(domain, values)
         key = omega.low, omega.high, b"" if omega.values is None else omega.values.tobytes()
         groups.setdefault(key, ([], omega))[0].append(np.flatnonzero(test))
     return [(np.concatenate(members), omega) for members, omega in groups.values()]

@@ -13,24 +13,11 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis.base import (
-    LARGEST,
-    BayesClassifier,
-    FittedArrays,
-    HasMethods,
-    between,
-    check_costs,
-    check_labels,
-    class_priors,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    least_cost,
-    quote,
-    storable,
-    validated_outer,
-)
+from similis import base
+from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import FittedArrays, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
+from similis.base import LARGEST, BayesClassifier, HasMethods, between, quote, validated_outer
 from similis.discriminant._base import LogLimit, LogLimitMixin
 from similis.discriminant._sda import SDA
 from similis.exceptions import ProximityError
@@ -66,13 +53,13 @@ class Table:
 
     def split(self, numeric: Any, categorical: Any) -> tuple[Indices, Indices]:
         """Column numbers of the numeric and of the categorical columns."""
-        if numeric is None and categorical is None:
-            is_number = np.array([_holds_numbers(column) for column in self.columns])
-            return np.flatnonzero(is_number), np.flatnonzero(~is_number)
         everything = np.arange(len(self.columns))
-        if numeric is None:
-            return np.setdiff1d(everything, self._places(categorical)), self._places(categorical)
-        numbers = self._places(numeric)
+        if numeric is not None:
+            numbers = self._places(numeric)
+        elif categorical is not None:
+            numbers = np.setdiff1d(everything, self._places(categorical))
+        else:
+            numbers = np.flatnonzero([_holds_numbers(column) for column in self.columns])
         return numbers, np.setdiff1d(everything, numbers) if categorical is None else self._places(categorical)
 
     def part(self, columns: Indices) -> Array:
@@ -95,20 +82,17 @@ class Table:
                     f"{self._who} needs numbers in column {quote(self.names[column])}, which is numeric: argument must "
                     "be a string or a number. List it in `categorical` if it is not."
                 ) from None
-            self._reject(
-                out[:, i], ~np.isfinite(out[:, i]), column, "finite numbers, neither NaN nor inf", "Fill or drop"
-            )
-            wide = np.abs(out[:, i]) > LARGEST[8]
-            self._reject(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
+        for wrong, needed, advice in (
+            (~np.isfinite(out), "finite numbers, neither NaN nor inf", "Fill or drop"),
+            (np.abs(out) > LARGEST[8], f"numbers of at most {LARGEST[8]:g}", "Divide"),
+        ):
+            if wrong.any():
+                i, row = np.argwhere(wrong.T)[0]
+                raise ProximityError(
+                    f"{self._who} needs {needed}; column {quote(self.names[columns[i]])} holds {out[row, i]} in row "
+                    f"{row}. {advice} them first."
+                )
         return out
-
-    def _reject(self, values: Array, wrong: Mask, column: int, needed: str, advice: str) -> None:
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ProximityError(
-                f"{self._who} needs {needed}; column {quote(self.names[column])} holds {values[row]} in row {row}. "
-                f"{advice} them first."
-            )
 
     def _places(self, told: Any) -> Indices:
         places = []
@@ -149,8 +133,7 @@ class ConditionalGaussians(FittedArrays):
 
     def fit(self, x: Array, t: Array, codes: Indices) -> ConditionalGaussians:
         """Fit to n rows of numbers `x` and conditions `t`; constant columns are left out."""
-        G = int(codes.max()) + 1
-        members = [codes == g for g in range(G)]
+        members = [codes == g for g in range(int(codes.max()) + 1)]
         u = np.hstack([t, x])
         means = np.stack([u[rows].mean(axis=0) for rows in members])
         within = u - means[codes]
@@ -159,12 +142,9 @@ class ConditionalGaussians(FittedArrays):
         variance = np.where(variance > 0, variance, u.var(axis=0))
         keep = variance > 1e-30 * (1 + (u**2).mean(axis=0))
         self._t, self._x = np.flatnonzero(keep[: t.shape[1]]), np.flatnonzero(keep[t.shape[1] :])
-        a = len(self._t)
-        r = self.regularization
-        self.means = means[:, t.shape[1] :]
-        self._m = means[:, keep]
-        self._slope = np.zeros((G, len(self._x), a))
-        self.covariances = np.empty((G, len(self._x), len(self._x)))
+        a, G, d, r = len(self._t), len(members), len(self._x), self.regularization
+        self.means, self._m = means[:, t.shape[1] :], means[:, keep]
+        self._slope, self.covariances = np.zeros((G, d, a)), np.empty((G, d, d))
         for g, rows in enumerate(members):
             w = within[rows][:, keep]
             C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])
@@ -178,11 +158,8 @@ class ConditionalGaussians(FittedArrays):
         x, a = x[:, self._x], len(self._t)
         answers = []
         for m, slope, C in zip(self._m, self._slope, self.covariances):
-            rest = x - m[a:]
-            if a:
-                rest = rest - (t[:, self._t] - m[:a]) @ slope.T
             L = np.linalg.cholesky(C)
-            z = solve_triangular(L, rest.T, lower=True)
+            z = solve_triangular(L, (x - m[a:] - (t[:, self._t] - m[:a]) @ slope.T).T, lower=True)
             answers.append(-0.5 * ((z**2).sum(axis=0) + len(C) * np.log(2 * np.pi)) - np.log(np.diag(L)).sum())
         return np.stack(answers, axis=1)
 
@@ -212,28 +189,21 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels and priors.
     numeric_, categorical_ : ndarray of int
         Column numbers.
-    measure_ : Measure
-        The fitted measure; None without categorical columns.
-    sda_ : SDA
-        The model of the categorical part; it reads similarities to the objects in ``objects_``.
+    measure_, sda_ : Measure, SDA
+        The fitted measure, and the model of the categorical part; None without categorical columns.
     objects_ : ndarray
         Categorical parts of the training rows that new rows are compared with.
     means_, covariances_ : ndarray of shape (G, d), (G, d, d)
         Class means of the numeric columns, and regularized covariances; given the statistics, unless `independent`.
-    priors_ : ndarray of shape (G,)
-        Class priors.
-
-    See Also
-    --------
-    similis.HVDM : One distance for mixed rows.
 
     Notes
     -----
-    The paper prints arg max in (3.43) and (3.44), where the least expected cost is meant, and leaves the conditional
-    model open; conditioning on every combination of categories, as it remarks, needs too many models. A numeric column
-    that is constant in training is left out.
+    The paper leaves the conditional model open; conditioning on every combination of categories, as it remarks, needs
+    too many models. A numeric column that is constant in training is left out.
 
     Examples
     --------
@@ -251,7 +221,6 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         "priors_": fitted_reals("G", low=0),
         "_gaussians": fitted_part(ConditionalGaussians, G="G"),
     }
-
     _parameter_constraints = {
         "measure": [HasMethods(["fit", "matrix"])],
         "numeric": ["array-like", None],
@@ -292,9 +261,9 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit to a table of n rows, which is a pandas or polars frame, an array or a list of rows, and n labels."""
         table = Table(X, self, reset=True)
-        self.classes_, codes = check_labels(y, len(table), who=type(self).__name__)
-        check_costs(self.costs, len(self.classes_))
-        self.priors_ = class_priors(self.priors, np.bincount(codes))
+        self.classes_, codes = base.check_labels(y, len(table), who=type(self).__name__)
+        base.check_costs(self.costs, len(self.classes_))
+        self.priors_ = base.class_priors(self.priors, np.bincount(codes))
         self.numeric_, self.categorical_ = table.split(self.numeric, self.categorical)
         T = self._fit_categorical(table.part(self.categorical_), y)
         self._gaussians = ConditionalGaussians(self.regularization).fit(
@@ -306,7 +275,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Array:
         """Predict the class with the least expected cost, for m rows with the columns of the training table."""
         proba = self.predict_proba(X)
-        return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
+        return self.classes_[base.least_cost(proba, base.check_costs(self.costs, len(self.classes_)))]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probability of each class, (m, G), for m rows with the columns of the training table."""
@@ -322,14 +291,9 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         if objects.shape[1] == 0:
             return np.empty((len(objects), 0))
         self.measure_ = clone(self.measure).fit(objects, y)
-        model = SDA(
-            statistic=self.statistic,
-            centroid=self.centroid,
-            domain=self.domain,
-            pseudocount=self.pseudocount,
-            kind=getattr(self.measure_, "kind", "similarity"),
-        )
+        params = {name: getattr(self, name) for name in ("statistic", "centroid", "domain", "pseudocount")}
         S = self.measure_.matrix(objects)
+        model = SDA(**params, kind=getattr(self.measure_, "kind", "similarity"))
         self.sda_, columns = model.fit(S, y).select_columns()
         self.objects_ = objects[columns]
         return self.sda_.statistics(S[:, columns])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -12,21 +11,12 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
+from similis._utils.fitted import fitted_indices, fitted_part, fitted_reals
+from similis._utils.messages import warn_user
 from similis._utils.threads import row_blocks
-from similis.base import (
-    at_least,
-    between,
-    check_per_class,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-)
+from similis.base import at_least, between, check_per_class, choice, estimator, param, quote
+from similis.discriminant import _statistics as st
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
-from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import Omega, k_medoids
 
 _CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the information criteria compare
@@ -36,8 +26,7 @@ _CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the informati
 class MixtureSDA(ExponentialClassifier):
     """Similarity discriminant analysis with several centroids per class.
 
-    The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
-    maximum-entropy exponentials,
+    The similarities of the objects of class g to the centroids of class h follow a mixture of exponentials,
 
         P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
 
@@ -67,33 +56,24 @@ class MixtureSDA(ExponentialClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, n_components_, n_iter_ : ndarray of shape (G,), (G,), int
+        Class labels, number of centroids of each class, and iterations of the longest path.
     centroids_ : ndarray of shape (G, c)
-        Training indices of each class's centroids; -1 where a class has fewer.
-    n_components_ : ndarray of shape (G,)
-        Number of centroids of each class.
+        Training indices of each class's centroids, the columns that ``predict`` reads; -1 where a class has fewer.
     weights_, exponents_, log_normalizers_ : ndarray of shape (G, G, c)
         w_ghl, zero for a missing component; lambda_ghl, infinite for a point mass; log gamma_ghl.
     log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
         Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that ended
         earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
-    n_iter_ : int
-        Iterations of the longest path.
-    columns_ : ndarray of int
-        Training objects whose columns ``predict`` reads: the centroids.
-    domain_, priors_
+    columns_, domain_, priors_
         As in :class:`SDA`.
 
     Notes
     -----
-    Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). Initial
-    medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
-    that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
-    pseudocount gives it one.
-
-    BIC and AIC of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
-    empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
+    Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). On an
+    interval the likelihood has no upper bound, as for Gaussian mixtures; a pseudocount gives it one. BIC and AIC of
+    class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An empirical Omega of
+    more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     Examples
     --------
@@ -132,14 +112,12 @@ class MixtureSDA(ExponentialClassifier):
         "exponents_": fitted_reals("G", "G", "c", nan=True, infinite=True),
         "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
     }
-
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
-        """Set Omega, priors and seeds, which do not depend on the number of components."""
-        domain = check_domain(self.domain)
-        self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
-        self.domain_ = public_domain([self._omega])
+    def _prepare(self, S: Array, codes: Indices, values: Any) -> None:
+        domain = st.check_domain(self.domain)
+        self._omega = st.omega_of(domain, st.training_values(domain, S) if values is None else values[0])
+        self.domain_ = st.public_domain([self._omega])
         self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
@@ -147,12 +125,14 @@ class MixtureSDA(ExponentialClassifier):
         """Fit to a validated matrix; `shared` keeps the first centroids by class and number."""
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
+        if isinstance(self.n_components, str):
+            numbers = [[k for k in _CANDIDATES if k <= len(own)] for own in members]
+        else:
+            numbers = [[k] for k in check_per_class(self.n_components, G, "n_components")]
         fits = []
-        by_criterion = isinstance(self.n_components, str)
-        numbers = [0] * G if by_criterion else check_per_class(self.n_components, G, "n_components")
-        for h, number in enumerate(numbers):
+        for h, ks in enumerate(numbers):
             tried = []
-            for k in [k for k in _CANDIDATES if k <= len(members[h])] if by_criterion else [number]:
+            for k in ks:
                 if (h, k) not in shared:
                     options = {"sign": self.sign, "n_init": self.n_init, "random_state": self._seeds[h]}
                     found = k_medoids(take_block(S, members[h], members[h]), k, method="alternating", **options)
@@ -199,7 +179,7 @@ class MixtureSDA(ExponentialClassifier):
         T = S[:, centroids].astype(np.float64)
         if not isinstance(self.domain, str):
             owner = {int(row): quote(label) for label, rows in zip(self.classes_, members) for row in rows}
-            check_inside(
+            st.check_inside(
                 omega, T, lambda at: f"The similarity of an object of class {owner[int(at[0])]} to centroid {at[1]}"
             )
         offsets = [side / omega.width for side in omega.offsets(T)]
@@ -210,13 +190,10 @@ class MixtureSDA(ExponentialClassifier):
             share = np.full((len(rows), c), 1.0 / c)
             if self.init == "medoids":
                 share = np.eye(c)[np.argmax(self.sign * T[rows], axis=1)]
-            work = share, np.empty(c), np.empty(c), np.empty(c)
+            work, path = (share, *np.empty((3, c))), np.empty(self.max_iter)
+            options = float(self.pseudocount), omega.arrays(0), float(self.tol)
+            n_iter = _kernels.mixture_em(above, below, pooled, *options, *work, path)
             fit = dict(zip(("share", "weights", "rates", "log_z"), work))
-            path = np.empty(self.max_iter)
-            packed = omega.arrays(0)
-            n_iter = _kernels.mixture_em(
-                above, below, pooled, float(self.pseudocount), packed, float(self.tol), *work, path
-            )
             fits.append({**fit, "path": path[:n_iter], "ended": n_iter < self.max_iter})
         return fits
 
@@ -233,18 +210,20 @@ class MixtureSDA(ExponentialClassifier):
             self.centroids_[h, : len(centroids)] = centroids
             for g, fit in enumerate(pairs):
                 place = g, h, slice(len(centroids))
-                self.weights_[place], self._rates[place] = fit["weights"], fit["rates"]
-                self._log_z[place] = fit["log_z"]
+                self.weights_[place], self._rates[place], self._log_z[place] = (
+                    fit["weights"],
+                    fit["rates"],
+                    fit["log_z"],
+                )
                 self.log_likelihood_path_[g, h] = np.pad(fit["path"], (0, self.n_iter_ - len(fit["path"])), mode="edge")
         fitted = self._omega.exponentials(self._rates, self._log_z)
         self.exponents_, self.log_normalizers_, self._rates, self._log_z = fitted
         self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
-            warnings.warn(
-                f"Expectation maximization did not converge in max_iter={self.max_iter} iterations. "
-                "Raise max_iter or tol.",
+            warn_user(
+                f"Expectation maximization did not converge in max_iter={self.max_iter} iterations. Raise max_iter or "
+                "tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _limits(self, Q: Array) -> Any:
@@ -262,11 +241,7 @@ class MixtureSDA(ExponentialClassifier):
 
     def _exponentials(self) -> Any:
         """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each component's similarity."""
-        there = self.centroids_.ravel() >= 0
-        shown = (self._rates, self._log_z, self._log_weights)
-        names = [f"s(x, centroid {i + 1} of {g})" for g in self.classes_ for i in range(self.centroids_.shape[1])]
-        return (
-            [self._omega] * there.sum(),
-            *(a.reshape(len(self.classes_), -1)[:, there] for a in shown),
-            [name for name, t in zip(names, there) if t],
-        )
+        there = self.centroids_ >= 0
+        shown = (values[:, there] for values in (self._rates, self._log_z, self._log_weights))
+        names = [f"s(x, centroid {i + 1} of {self.classes_[h]})" for h, i in np.argwhere(there)]
+        return [self._omega] * len(names), *shown, names

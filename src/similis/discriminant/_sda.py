@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any, Literal, Self
+from itertools import groupby
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    between,
-    check_stack_width,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-)
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_part, fitted_reals
+from similis.base import between, check_stack_width, choice, estimator, param, quote
+from similis.discriminant import _statistics as st
 from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
-from similis.discriminant._statistics import (
-    NAMES,
-    Statistics,
-    as_list,
-    check_domain,
-    check_inside,
-    omega_of,
-    public_domain,
-    slices,
-    training_values,
-    with_products,
-)
 from similis.solvers import Omega, class_centroids, maxent_exponents
 
 
@@ -47,9 +26,8 @@ class SDA(ExponentialClassifier):
 
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
-    and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, SDA extends nearest centroid as discriminant analysis extends nearest mean. See
-    [cazzanti2007] Eq. (3.4)-(3.18), (3.26)-(3.28), (3.35)-(3.36).
+    and an object is classified by Bayes' rule from the product over m. See [cazzanti2007] Eq. (3.4)-(3.18),
+    (3.26)-(3.28), (3.35)-(3.36).
 
     Parameters
     ----------
@@ -87,30 +65,21 @@ class SDA(ExponentialClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    exponents_, log_normalizers_ : ndarray of shape (G, M)
-        lambda_gm, infinite for a point mass, and log gamma_gm.
-    means_ : ndarray of shape (G, M)
-        Mean of each statistic in each class, after shrinkage; NaN if it is undefined for all objects of the class.
+    classes_, priors_, class_count_ : ndarray of shape (G,)
+        Class labels, priors, and numbers of training objects.
+    exponents_, log_normalizers_, means_ : ndarray of shape (G, M)
+        lambda_gm, infinite for a point mass; log gamma_gm; means after shrinkage, NaN if undefined for a whole class.
     centroids_ : ndarray of shape (G,) or (q, G)
         Index of each class's centroid among the training objects; for a stack, under each proximity.
     domain_ : ndarray, tuple or list
         Omega: its values, or its two ends; one per statistic where they differ.
-    priors_, class_count_ : ndarray of shape (G,)
-        Class priors, and numbers of training objects.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads; the centroids, if all statistics depend on them only.
 
-    See Also
-    --------
-    LocalSDA, MixtureSDA, NearestNeighborSDA, SDADisplay
-
     Notes
     -----
-    The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an object
-    is not its own nearest neighbor; a class of one object then has no nearest neighbor in its own class, and the
-    corresponding distribution is uniform.
+    The centroid's similarity to itself is part of the means (sec. 3.1.1). In training, an object is not its own nearest
+    neighbor; where a class has no nearest neighbor in its own class, the distribution is uniform.
 
     Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are compared
     by their summed distance from their point masses, ties by the rest. The paper's published errors for few features
@@ -118,10 +87,8 @@ class SDA(ExponentialClassifier):
     exp(lambda v) is evaluated there.
 
     An empirical Omega of more than 2^21 values is represented by a sample with equal weights, whose effect on the mean
-    of an exponential is of the order of 2^-10.5 of the width of Omega or less.
-
-    Rule (3.36), statistic "rows", differs from the description in sec. 3.3.4: on the eight words of three bits it
-    assigns 110 to class one, which follows from the symmetry between zeros and ones.
+    of an exponential is of the order of 2^-10.5 of the width of Omega or less. Rule (3.36), statistic "rows", differs
+    from the description in sec. 3.3.4: of the eight words of three bits it assigns 110 to class one.
 
     Examples
     --------
@@ -135,7 +102,7 @@ class SDA(ExponentialClassifier):
            [-0.2 , -0.43]])
     """
 
-    statistic: Any = param("centroid", choice(*NAMES), callable, list, tuple)
+    statistic: Any = param("centroid", choice(*st.NAMES), callable, list, tuple)
     centroid: Literal["max-sum", "popular", "any-class"] = param("max-sum", choice("max-sum", "popular", "any-class"))
     domain: Any = param("empirical", choice("empirical", "continuous"), tuple, "array-like")
     pseudocount: float = param(0.0, between(0, None, "left"))
@@ -146,7 +113,7 @@ class SDA(ExponentialClassifier):
 
     fitted_arrays = {
         "_n_slices": fitted_count(1),
-        "_read": fitted_part(Statistics, G="G"),
+        "_read": fitted_part(st.Statistics, G="G"),
         "centroids_": fitted_indices(any_shape=True),
         "priors_": fitted_reals("G", low=0),
         "_omegas": fitted_part(Omega, many=True, length="M"),
@@ -156,7 +123,6 @@ class SDA(ExponentialClassifier):
         "log_normalizers_": fitted_reals("G", "M", nan=True, infinite=True),
         "means_": fitted_reals("G", "M", nan=True, infinite=True),
     }
-
     path_params = ("pseudocount",)
     allow_stack = True
 
@@ -164,9 +130,9 @@ class SDA(ExponentialClassifier):
         """Descriptive statistics T(x), (m, M), of new objects, in the order of the columns of ``exponents_``."""
         return self._statistics(self.check_rows(X))
 
-    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
-        """Compute everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
-        G, blocks, each = len(self.classes_), slices(S), np.arange(len(codes))
+    def _prepare(self, S: Array, codes: Indices, values: Any) -> None:
+        """Compute all but the exponents: centroids, statistics of the training objects, Omega, priors."""
+        G, blocks, each = len(self.classes_), st.slices(S), np.arange(len(codes))
         self._n_slices = len(blocks)
         centroids = np.stack([class_centroids(A, codes, G, rule=self.centroid, sign=self.sign) for A in blocks])
         self.centroids_ = centroids[0] if S.ndim == 2 else centroids
@@ -174,7 +140,8 @@ class SDA(ExponentialClassifier):
         self.set_priors(codes)
         sums = [np.bincount(codes, A[each, own[codes]], minlength=G) for A, own in zip(blocks, centroids)]
         means = np.stack(sums) / np.maximum(self.class_count_, 1)
-        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign, means)
+        chosen = st.as_list(self.statistic)
+        self._read = st.Statistics(chosen, centroids, self.classes_[codes], codes, self.sign, means)
         self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
         self._find_omegas(T, codes, blocks, values)
@@ -187,23 +154,23 @@ class SDA(ExponentialClassifier):
 
     def _find_omegas(self, T: Array, codes: Indices, blocks: list[Array], values: Any) -> None:
         """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
-        domain = check_domain(self.domain)
+        domain = st.check_domain(self.domain)
         of_slice = {}
         self._omegas = []
         for m, (source, q) in enumerate(self._read.sources(self._widths)):
             if source == "value":
                 if q not in of_slice:
-                    seen = training_values(domain, blocks[q]) if values is None else values[q]
-                    of_slice[q] = omega_of(domain, seen)
+                    seen = st.training_values(domain, blocks[q]) if values is None else values[q]
+                    of_slice[q] = st.omega_of(domain, seen)
                 omega = of_slice[q]
             else:
-                given = domain if source == "own" else with_products(domain, same=source == "square")
-                omega = omega_of(given, np.unique(T[:, m]))
+                given = domain if source == "own" else st.with_products(domain, same=source == "square")
+                omega = st.omega_of(given, np.unique(T[:, m]))
             if not isinstance(domain, str):
                 name = f"Statistic {m} of an object of class"
-                check_inside(omega, T[:, m], lambda at, name=name: f"{name} {quote(self.classes_[codes[at[0]]])}")
+                st.check_inside(omega, T[:, m], lambda at, name=name: f"{name} {quote(self.classes_[codes[at[0]]])}")
             self._omegas.append(omega)
-        self.domain_ = public_domain(self._omegas)
+        self.domain_ = st.public_domain(self._omegas)
 
     def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
@@ -229,14 +196,13 @@ class SDA(ExponentialClassifier):
 
     def _same_omega(self) -> Iterator[Any]:
         """Runs of columns that share Omega."""
-        starts = [m for m in range(len(self._omegas)) if m == 0 or self._omegas[m] is not self._omegas[m - 1]]
-        for a, b in pairwise([*starts, len(self._omegas)]):
-            yield slice(a, b), self._omegas[a]
+        for _, run in groupby(range(len(self._omegas)), lambda m: id(self._omegas[m])):
+            columns = list(run)
+            yield slice(columns[0], columns[-1] + 1), self._omegas[columns[0]]
 
     def _statistics(self, Q: Array) -> Any:
         check_stack_width(Q, self._n_slices, self)
-        rows = self.kept_columns(Q) if self._read.few else Q
-        return self._read(rows)[0]
+        return self._read(self.kept_columns(Q) if self._read.few else Q)[0]
 
     def _limits(self, Q: Array) -> Any:
         """[cazzanti2007] Eq. (3.16) -> log P(T(x) | g) = sum_m (lambda_gm T_m(x) + log gamma_gm)."""
@@ -253,11 +219,12 @@ class SDA(ExponentialClassifier):
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
 
+@estimator
 class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
 
-    The same as ``SDA(statistic="nearest")``. The nearest-neighbor rule uses only which neighbor is nearest;
-    this classifier uses the probability of that similarity in each class, [cazzanti2007] Eq. (3.12)-(3.14).
+    The same as ``SDA(statistic="nearest")``: uses the probability of that similarity in each class, [cazzanti2007] Eq.
+    (3.12)-(3.14).
 
     Parameters
     ----------
@@ -266,11 +233,9 @@ class NearestNeighborSDA(SDA):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
         lambda_gh, log gamma_gh and the mean similarity of class g to the nearest other object of class h.
-    domain_, priors_
+    classes_, domain_, priors_
         As in :class:`SDA`.
 
     Notes
@@ -289,22 +254,5 @@ class NearestNeighborSDA(SDA):
     """
 
     _parameter_constraints = {k: v for k, v in SDA._parameter_constraints.items() if k not in ("statistic", "centroid")}
-    statistic = "nearest"
-    centroid = "max-sum"
-
-    def __init__(
-        self,
-        *,
-        domain: Any = "empirical",
-        pseudocount: float = 0.0,
-        degenerate: str = "limit",
-        priors: Any = None,
-        costs: Any = None,
-        kind: str = "similarity",
-    ) -> None:
-        self.domain = domain
-        self.pseudocount = pseudocount
-        self.degenerate = degenerate
-        self.priors = priors
-        self.costs = costs
-        self.kind = kind
+    statistic: ClassVar[str] = "nearest"  # type: ignore[misc]
+    centroid: ClassVar[str] = "max-sum"  # type: ignore[misc, assignment]

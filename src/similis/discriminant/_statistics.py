@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-from inspect import Parameter, signature
+from inspect import signature
 from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
@@ -49,10 +48,8 @@ def omega_of(domain: Any, values: Distinct | Array) -> Omega:
     """Omega for a validated `domain`; "empirical" and "continuous" take it from the distinct training `values`."""
     values, share = values if isinstance(values, Distinct) else (values, 1.0)
     if isinstance(domain, str):
-        ends = float(values[0]), float(values[-1])
-        if domain == "continuous" and ends[0] < ends[1]:
-            return Omega(ends)
-        return Omega(values, share=share)
+        interval = domain == "continuous" and values[0] < values[-1]
+        return Omega((float(values[0]), float(values[-1]))) if interval else Omega(values, share=share)
     if isinstance(domain, tuple) and np.isinf(domain).any():
         end = domain[0] if np.isfinite(domain[0]) else domain[1]
         return Omega(domain, width=float(np.max(np.abs(values - end))) or None)
@@ -61,20 +58,14 @@ def omega_of(domain: Any, values: Distinct | Array) -> Omega:
 
 def training_values(domain: Any, S: Array) -> Distinct:
     """Distinct values of a matrix that a validated `domain` needs: all, or the least and the largest."""
-    if not (isinstance(domain, str) and domain == "empirical"):
+    if not isinstance(domain, str) or domain != "empirical":
         return Distinct(np.unique(np.array([S.min(), S.max()])), 1.0)
-    found: list[Array] = []
-    low, high, halvings = np.inf, -np.inf, 0
-    for rows in row_blocks(S.shape[0], S.shape[1]):
+    values, low, high, halvings = np.empty(0, S.dtype), np.inf, -np.inf, 0
+    for rows in row_blocks(*S.shape):
         block = S[rows].ravel()
         low, high = min(low, block.min()), max(high, block.max())
-        found.append(np.unique(_sample(block, halvings)))
-        while len(found) > 1 and len(found[-1]) >= len(found[-2]) // 2:  # so that each value is merged a few times only
-            found.append(np.union1d(found.pop(), found.pop()))
-        if sum(map(len, found)) > MOST_VALUES:
-            values, halvings = _halve(reduce(np.union1d, found[::-1]), halvings)
-            found = [values]
-    return _with_ends(reduce(np.union1d, found[::-1]), halvings, low, high)
+        values, halvings = _halve(np.union1d(values, _sample(block, halvings)), halvings)
+    return _with_ends(values, halvings, low, high)
 
 
 class Distinct(NamedTuple):
@@ -143,9 +134,8 @@ def fold_values(S: Array, test_fold: Indices) -> Iterator[tuple[Mask, Distinct]]
     """Mask of the test objects of each fold, and the distinct values of `S` among the other objects."""
     # An entry is missing from the training part of the folds of its row and its column, so that a value can be absent
     # from at most two training parts.
-    flat = S.ravel()
-    order = np.argsort(flat)
-    ranked = flat[order]
+    order = np.argsort(S, axis=None)
+    ranked = S.ravel()[order]
     starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
     lost = np.empty((2, len(starts)), np.intp)
     _kernels.lost_values(order, starts, np.ascontiguousarray(test_fold, dtype=np.intp), lost)
@@ -179,11 +169,11 @@ _OF_CENTROIDS = ("centroid", "quadratic", "centered-squares", "cross-squares")
 def as_list(statistic: Any) -> list[Any]:
     """The `statistic` parameter as a list of names and functions."""
     chosen = list(statistic) if isinstance(statistic, list | tuple) else [statistic]
+    if not chosen:
+        raise ProximityError("statistic must name at least one statistic. Got an empty list.")
     for one in chosen:
         if not callable(one) and one not in NAMES:
             raise ProximityError(f"statistic must be one of {NAMES}, a function, or a list of these. Got {quote(one)}.")
-    if not chosen:
-        raise ProximityError("statistic must name at least one statistic. Got an empty list.")
     return chosen
 
 
@@ -218,19 +208,17 @@ class Statistics(FittedArrays):
         n_slices, G = self.centroids.shape
         found: list[tuple[str, int]] = []
         for one, width in zip(self.chosen, widths):
-            if not isinstance(one, str):
-                found += [("own", 0)] * width
-                continue
-            own = one == "total" or one.endswith("squares")
-            kinds = ["own" if own else "value"] * (width // n_slices)
+            n_columns = width // n_slices
+            kinds = ["value" if one in ("centroid", "nearest", "rows") else "own"] * n_columns
             if one == "quadratic":
-                kinds[G:] = ["product"] * (len(kinds) - 2 * G) + ["square"] * G
-            found += [(kind, q) for q in range(n_slices) for kind in kinds]
+                kinds = ["value"] * G + ["product"] * (n_columns - 2 * G) + ["square"] * G
+            found += [("own", 0)] * width if callable(one) else [(kind, q) for q in range(n_slices) for kind in kinds]
         return found
 
     def names(self, widths: list[int], classes: Array) -> list[str]:
         """Axis label of each column of T."""
-        n_slices, found = len(self.centroids), []
+        found: list[str] = []
+        slices = [""] if len(self.centroids) == 1 else [f", slice {q}" for q in range(len(self.centroids))]
         pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
         named = {
             "centroid": [f"s(x, centroid of {g})" for g in classes],
@@ -243,9 +231,7 @@ class Statistics(FittedArrays):
         }
         for one, width in zip(self.chosen, widths):
             if isinstance(one, str):
-                found += [
-                    name + (f", slice {q}" if n_slices > 1 else "") for q in range(n_slices) for name in named[one]
-                ]
+                found += [name + where for where in slices for name in named[one]]
             else:
                 found += [f"{getattr(one, '__name__', 'statistic')} {i}" for i in range(width)]
         return found
@@ -256,16 +242,16 @@ class Statistics(FittedArrays):
         If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
         neighbor; NaN means that it has none.
         """
-        parts = []
-        for one in self.chosen:
-            if callable(one):
-                parts.append(self._users(one, rows))
-                continue
-            columns = []
-            for q, block in enumerate(slices(rows)):  # in blocks of rows, so that the matrix can stay on disk
-                found = [self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)]
-                columns.append(np.vstack(found))
-            parts.append(np.hstack(columns))
+
+        def of_slice(one: str, block: Array, q: int) -> Floats:  # in blocks of rows, so that it can stay on disk
+            return np.vstack([self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)])
+
+        parts = [
+            self._users(one, rows)
+            if callable(one)
+            else np.hstack([of_slice(one, block, q) for q, block in enumerate(slices(rows))])
+            for one in self.chosen
+        ]
         return np.hstack(parts), [part.shape[1] for part in parts]
 
     def _of_block(self, one: str, block: Array, q: int, training: bool, first: int) -> Floats:
@@ -320,8 +306,7 @@ class Statistics(FittedArrays):
 def _takes_labels(function: Any) -> bool:
     """True if a user's function takes a second argument."""
     try:
-        parameters = signature(function).parameters.values()
-    except (TypeError, ValueError):
+        signature(function).bind(None, None)
+    except (TypeError, ValueError):  # it does not, or has no signature
         return False
-    positional = [p for p in parameters if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
-    return len(positional) > 1 or any(p.kind is Parameter.VAR_POSITIONAL for p in parameters)
+    return True

@@ -10,16 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from similis._utils.arrays import Array, Indices
+from similis._utils.fitted import FittedArrays, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
-from similis.base import (
-    BayesClassifier,
-    FittedArrays,
-    class_priors,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    storable,
-)
+from similis.base import BayesClassifier, class_priors
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
@@ -48,7 +42,10 @@ class Clusters(FittedArrays):
         counts = np.bincount(labels, w, k)
         means = np.divide(np.bincount(labels, w * u, k), counts, out=np.zeros(k), where=counts > 0)
         there = w > 0
-        logs = _log_ratio(means[labels[there]], u[there])
+        mean, some = means[labels[there]], u[there]
+        x = (some - mean) / mean
+        near = np.abs(x) < 0.5  # log1p is accurate also where the two are nearly equal
+        logs = -np.where(near, np.log1p(np.where(near, x, 0.0)), np.log(some) - np.log(mean))
         excess = np.bincount(labels[there], w[there] * logs, k)
         members, numbers = np.bincount(labels, mass, k), np.bincount(labels, there, k)
         return cls(members.astype(np.float64), numbers, counts, means, np.maximum(excess, 0.0))
@@ -63,12 +60,10 @@ class Clusters(FittedArrays):
         return len(self.counts)
 
     def take(self, index: Any) -> Any:
-        """Select clusters."""
         return Clusters(*(getattr(self, name)[index] for name in self.NAMES))
 
     @staticmethod
     def join(parts: Any) -> Any:
-        """Concatenate sets of clusters."""
         return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in Clusters.NAMES))
 
     def pooled(self) -> Any:
@@ -84,9 +79,8 @@ class Clusters(FittedArrays):
 def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbors: Any, whole_classes: Any) -> Any:
     """Estimate shapes s, (n_classes,), not rounded, and scales b_j, one per cluster, by maximum likelihood.
 
-    ``neighbors()`` returns statistics of the squared distances to nearest neighbors, with each class as one cluster,
-    and their mean over the classes; it is used where clusters have no distances. ``whole_classes()`` returns each class
-    as one cluster; it is used where all distances of the clusters are equal.
+    ``neighbors()`` returns :func:`neighbor_statistics`, used where clusters have no distances; ``whole_classes()``
+    returns each class as one cluster, used where all distances of the clusters are equal.
     """
     shape, mean = _common(clusters, slice(None), neighbors, whole_classes) or (0.5, neighbors()[1] or 1.0)
     shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)
@@ -140,26 +134,17 @@ def squares_to(D: Array, medoids: Indices, labels: Indices) -> Any:
     return u
 
 
-class AdjacentBlocks:
-    """Two blocks over the same rows, side by side, without copying them."""
-
-    def __init__(self, left: Any, right: Any) -> None:
-        self._parts = left, right
-        self.shape = len(left), left.shape[1] + right.shape[1]
-
-    def __getitem__(self, rows: Any) -> Any:
-        return np.hstack([part[rows] for part in self._parts])
-
-
-def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any:
+def nearest_squares(*parts: Any, among: Any = None, positive: bool = False) -> Any:
     """Squared distance of each row's object, at column i for row i, to its nearest other object; 0 without others.
 
-    `among` restricts a square D to some objects. With `positive`, objects at distance zero are ignored.
+    `parts` are blocks side by side, or one square matrix, which `among` restricts to some objects. With `positive`,
+    objects at distance zero are ignored.
     """
-    m, n = D.shape if among is None else (len(among), len(among))
+    m, n = (len(parts[0]), sum(part.shape[1] for part in parts)) if among is None else (len(among), len(among))
     nearest = np.empty(m)
     for rows in row_blocks(m, n):
-        block = (D[rows] if among is None else D[np.ix_(among[rows], among)]).astype(np.float64)
+        some = [part[rows] for part in parts] if among is None else [parts[0][np.ix_(among[rows], among)]]
+        block = np.hstack(some, dtype=np.float64)
         np.fill_diagonal(block[:, rows], np.inf)
         if positive:
             block[block == 0] = np.inf
@@ -186,19 +171,17 @@ def neighbor_statistics(D: Array, codes: Indices, n_classes: int) -> Any:
 
 def whole_class(D: Any, among: Indices, mass: Any = None) -> Any:
     """Statistics of some objects as one cluster around their medoid."""
-    totals = np.concatenate(
-        [D[np.ix_(among[rows], among)].sum(axis=1, dtype=np.float64) for rows in row_blocks(len(among), len(among))]
-    )
-    u = np.square(D[among, among[totals.argmin()]], dtype=np.float64)
-    u[totals.argmin()] = 0.0
-    return Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1, mass=mass)
+    m = len(among)
+    totals = [D[np.ix_(among[rows], among)].sum(axis=1, dtype=np.float64) for rows in row_blocks(m, m)]
+    medoid = np.concatenate(totals).argmin()
+    u = np.square(D[among, among[medoid]], dtype=np.float64)
+    u[medoid] = 0.0
+    return Clusters.of(u, np.zeros(m, dtype=np.intp), 1, mass=mass)
 
 
-def _log_ratio(mean: Array, u: Array) -> Any:
-    """log(mean / u), accurate also if the two are nearly equal."""
-    x = (u - mean) / mean
-    near = np.abs(x) < 0.5
-    return -np.where(near, np.log1p(np.where(near, x, 0.0)), np.log(u) - np.log(mean))
+def whole_classes(D: Any, codes: Indices) -> Any:
+    """Each class as one cluster around its medoid."""
+    return Clusters.join([whole_class(D, np.flatnonzero(codes == g)) for g in range(int(codes.max()) + 1)])
 
 
 @storable
@@ -217,9 +200,7 @@ class Mixture(FittedArrays):
         "log_priors": fitted_reals("G", infinite=True),
     }
 
-    def __init__(
-        self, centroids: Indices, codes: Indices, members: Indices, shapes: Any, scales: Any, priors: Any
-    ) -> None:
+    def __init__(self, centroids: Any, codes: Any, members: Any, shapes: Any, scales: Any, priors: Any) -> None:
         self.centroids, self.codes, self.scales, self.shapes = centroids, codes, scales, shapes
         self.first = np.searchsorted(codes, np.arange(len(shapes)))
         self.sizes = np.add.reduceat(members, self.first)  # objects of each class
@@ -229,10 +210,7 @@ class Mixture(FittedArrays):
             self.log_priors = np.log(self.priors)
 
     def log_density(self, Q: Array, columns: Any) -> Any:
-        """Finite parts of log phi(z | M_k), (m,) and (m, G), the first common to all classes.
-
-        `columns` are the columns of the centroids in `Q`.
-        """
+        """Finite parts of log phi(z | M_k), (m,) common to all classes and (m, G); `columns` are those of centroids."""
         common, rest = np.empty(len(Q)), np.empty((len(Q), len(self.shapes)))
         for rows in row_blocks(len(Q), len(columns)):
             common[rows], rest[rows] = self._log_density(Q[rows][:, columns])
@@ -270,7 +248,6 @@ class HLMClassifier(BayesClassifier):
         "scales_": fitted_reals("k"),
         "priors_": fitted_reals("G", low=0),
     }
-
     reads = "dissimilarity"
 
     def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:
@@ -283,16 +260,13 @@ class HLMClassifier(BayesClassifier):
 
     def log_density(self, X: ArrayLike) -> Array:
         """Log pseudo-density, (m, G), of new objects in each class, log phi(z | M_k)."""
-        common, rest = self._mixture_of(X)
+        common, rest = self._mixture.log_density(self.check_rows(X), self._kept_places)
         return common[:, None] + rest
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Log pseudo-density, (m,), of new objects under all classes, log sum_k pi_k phi(z | M_k); low is abnormal."""
-        common, rest = self._mixture_of(X)
+        common, rest = self._mixture.log_density(self.check_rows(X), self._kept_places)
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
-
-    def _mixture_of(self, X: ArrayLike) -> Any:
-        return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
     def class_scores(self, Q: Array) -> Array:
         return self._mixture.discriminants(Q, self._kept_places)
@@ -300,16 +274,15 @@ class HLMClassifier(BayesClassifier):
 
 def check_symmetric(D: Array, who: str) -> None:
     """Raise an error for distances that are asymmetric beyond round-off."""
-    largest, place = 0.0, (0, 0)
+    largest, i, j = 0.0, 0, 0
     for rows in row_blocks(*D.shape):
         if np.array_equal(D[rows, rows.start :], D[rows.start :, rows].T):
             continue
         gap = np.abs(D[rows, rows.start :] - D[rows.start :, rows].T)
-        a, b = np.unravel_index(int(gap.argmax()), gap.shape)
+        a, b = divmod(int(gap.argmax()), gap.shape[1])
         if gap[a, b] > largest:
-            largest, place = float(gap[a, b]), (rows.start + int(a), rows.start + int(b))
+            largest, i, j = float(gap[a, b]), rows.start + a, rows.start + b
     if largest > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
-        i, j = place
         raise ProximityError(
             f"{who} needs symmetric distances. Got {D[i, j]:.6g} at row {i}, column {j} and {D[j, i]:.6g} in the "
             "other direction. Average both directions with symmetrize(D), or put Symmetrize() in front."

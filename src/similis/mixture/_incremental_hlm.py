@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from functools import partialmethod
 from typing import Any, Self
 
 import numpy as np
@@ -12,46 +13,16 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from similis import base
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import allocate, on_disk, take_block
+from similis._utils.fitted import FittedArrays, fitted_count, fitted_indices, fitted_part, fitted_reals
+from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
-from similis.base import (
-    FittedArrays,
-    Integral,
-    Measure,
-    Points,
-    at_least,
-    check_block,
-    check_costs,
-    check_labels,
-    choice,
-    class_priors,
-    compact,
-    count_objects,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_part,
-    fitted_reals,
-    param,
-    quote,
-    storable,
-    take_objects,
-    validated,
-)
+from similis.base import Integral, Measure, Points, at_least, choice, estimator, param, validated
 from similis.exceptions import ProximityError
-from similis.mixture._base import (
-    AdjacentBlocks,
-    Clusters,
-    HLMClassifier,
-    Mixture,
-    check_symmetric,
-    estimate,
-    nearest_squares,
-    round_shape,
-    squares_to,
-    whole_class,
-)
+from similis.mixture import _base as hlm
+from similis.mixture._base import Clusters
 from similis.mixture._mixture_hlm import Clustering
 
 
@@ -79,54 +50,38 @@ class ClassHistory(FittedArrays):
         self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
         self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
 
-    def learn(
-        self, model: Any, past: Array, rows: Any, known: Any, new: Array, arrived: Indices, seed: int, draw: Any
-    ) -> None:
-        """Add the new objects at the positions `rows`, with the numbers `arrived` and the distances `new` among them.
-
-        `past` holds the distances of all new objects to the earlier objects `known`, or has no columns.
-        """
-        if model.scheme == "append":
-            self._append(model, new, arrived, seed)
-        else:
-            earlier = take_block(past, rows, np.searchsorted(known, self.objects))
-            self._resample(model, earlier, new, arrived, seed, draw)
-        self.rounds += 1
-
-    def _append(self, model: Any, new: Array, arrived: Indices, seed: int) -> None:
-        """Scheme I, sec. 4.1: add the clusters of the batch to the earlier ones."""
+    def append(self, model: Any, new: Array, arrived: Indices, seed: int) -> None:
+        """Scheme I, sec. 4.1: add the clusters of the batch, with the distances `new`, to the earlier ones."""
         medoids, labels = Clustering(new, model.clustering, model.n_init, seed)(model.n_components)
-        u = squares_to(new, medoids, labels)
+        u = hlm.squares_to(new, medoids, labels)
         latest = slice(None if model.max_components is None else -model.max_components, None)
         self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
         self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
         self._add_nearest(new)
-        self.whole = Clusters.join([self.whole, whole_class(new, np.arange(len(new)))]).pooled()
+        self.whole = Clusters.join([self.whole, hlm.whole_class(new, np.arange(len(new)))]).pooled()
+        self.rounds += 1
 
-    def _resample(self, model: Any, past: Array, new: Array, arrived: Indices, seed: int, draw: Any) -> None:
+    def resample(self, model: Any, past: Array, new: Array, arrived: Indices, seed: int, draw: Any) -> None:
         """Scheme II, sec. 4.2: cluster the batch with weighted samples of earlier objects, assign the others."""
         n, m = len(self.objects), len(arrived)
-        self._add_nearest(AdjacentBlocks(new, past))
+        self._add_nearest(new, past)
         self.D = _joined(self.D, past, new)
-        self.objects = np.concatenate([self.objects, arrived])
-        self.mass = np.concatenate([self.mass, np.ones(m)])
-        self.whole = whole_class(self.D, np.arange(n + m), self.mass)
-        taking_part = np.concatenate([self.sample, n + np.arange(m)])
-        w = np.concatenate([self.weights, np.ones(m)])
-        k = model.n_components + model.growth * self.rounds
-        k = k if model.max_components is None else min(k, model.max_components)
+        self.objects, self.mass = np.append(self.objects, arrived), np.append(self.mass, np.ones(m))
+        self.whole = hlm.whole_class(self.D, np.arange(n + m), self.mass)
+        taking_part, w = np.append(self.sample, n + np.arange(m)), np.append(self.weights, np.ones(m))
+        k = min(model.n_components + model.growth * self.rounds, model.max_components or n + m)
         # [qiao2013] sec. 4.2 -> R = H D
         block = take_block(self.D, taking_part, taking_part)
         medoids, own = Clustering(block, model.clustering, model.n_init, seed, w if (w != 1).any() else None)(k)
         medoids = taking_part[medoids]
         labels = self.D[:, medoids].argmin(axis=1)
         labels[taking_part] = own
-        u = squares_to(self.D, medoids, labels)
         # Eq. (3) for all objects; Eq. (4) for a bounded model, which stores samples only
-        weights = w if model.bounded else None
+        u, weights = hlm.squares_to(self.D, medoids, labels), w if model.bounded else None
         self.clusters = Clusters.of(u, labels, len(medoids), weights=weights, mass=self.mass)
         self.centroids = self.objects[medoids]
         self._draw(model, medoids, labels, draw)
+        self.rounds += 1
 
     def _draw(self, model: Any, medoids: Indices, labels: Indices, draw: Any) -> None:
         """Draw the objects of the next clustering; a bounded model drops the others."""
@@ -146,9 +101,9 @@ class ClassHistory(FittedArrays):
             self.objects, self.D = self.objects[self.sample], self.D[np.ix_(self.sample, self.sample)]
             self.mass, self.sample = mass[self.sample], np.arange(len(self.sample))
 
-    def _add_nearest(self, around: Any) -> None:
-        u = nearest_squares(around)
-        u = u if u.any() else nearest_squares(around, positive=True)
+    def _add_nearest(self, *around: Any) -> None:
+        u = hlm.nearest_squares(*around)
+        u = u if u.any() else hlm.nearest_squares(*around, positive=True)
         found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
         self.near = Clusters.join([self.near, found]).pooled()
 
@@ -167,14 +122,13 @@ def _joined(D: Array, past: Array, new: Array) -> Any:
 
 
 @estimator
-class IncrementalHLM(HLMClassifier):
+class IncrementalHLM(hlm.HLMClassifier):
     """Classify by a mixture model on distances that is updated with every batch of objects.
 
-    Scheme I, "append", clusters each batch by itself and adds its clusters to the model as further components; of
-    earlier batches it needs only size, mean and geometric mean of the squared distances within each cluster. Scheme II,
-    "resample", clusters a batch together with a few objects of each earlier cluster, weighted by the number of objects
-    that they represent, and assigns all other earlier objects to the new centroids. Any batch may contain new classes.
-    See [qiao2013] sec. 4, Eq. (3), (4).
+    Scheme I, "append", clusters each batch by itself and adds its clusters to the model as further components. Scheme
+    II, "resample", clusters a batch together with a few objects of each earlier cluster, weighted by the number of
+    objects that they represent, and assigns all other earlier objects to the new centroids. Any batch may contain new
+    classes. See [qiao2013] sec. 4, Eq. (3), (4).
 
     Parameters
     ----------
@@ -200,23 +154,15 @@ class IncrementalHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
     n_seen_, n_batches_ : int
         Objects and batches so far.
-    shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_
+    classes_, shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_
         As in :class:`MixtureHLM`.
-    centroids_ : ndarray of shape (M,)
-        Centroids, class by class, numbered in order of arrival.
-    columns_ : ndarray
-        Objects, numbered in order of arrival, whose columns ``predict`` reads: the centroids. With ``bounded=True``,
-        those that it reads: the centroids and, for "resample", the objects drawn.
+    centroids_, columns_ : ndarray of shape (M,), ndarray
+        Objects, numbered in order of arrival: the centroids, class by class; those whose columns ``predict`` reads, the
+        centroids, with ``bounded=True`` and "resample" also the objects drawn.
     n_features_in_ : int
         Number of columns that ``predict`` expects: all objects so far, or with ``bounded=True`` those in ``columns_``.
-
-    See Also
-    --------
-    MixtureHLM, stream_fit
 
     Notes
     -----
@@ -227,11 +173,9 @@ class IncrementalHLM(HLMClassifier):
     v objects are drawn from a cluster of n > v objects beside its centroid, and all v + 1 weigh sqrt((n + 1) / (v +
     1)); all objects of other clusters and of the new batch weigh 1. If a bounded model draws again from objects that
     represent others, n + 1 is the number of objects represented; component weights and priors count represented objects
-    too. A class without objects in a batch is unchanged. Ward's method uses the mean of both directions of the weighted
-    distances, which are asymmetric.
-
-    "resample" is :class:`MixtureHLM` on all objects so far, for the same number of components and an integer
-    `random_state`, as long as no cluster is larger than `sample_size` allows.
+    too. Ward's method uses the mean of both directions of the weighted distances, which are asymmetric. "resample" is
+    :class:`MixtureHLM` on all objects so far, for the same number of components and an integer `random_state`, as long
+    as no cluster is larger than `sample_size` allows.
 
     Examples
     --------
@@ -271,7 +215,7 @@ class IncrementalHLM(HLMClassifier):
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the first batch, distances (m, m) and labels of two classes at least; earlier batches are dropped."""
         D = self.check_training(X)
-        classes, codes = check_labels(y, len(D), who=type(self).__name__, of=X)
+        classes, codes = base.check_labels(y, len(D), who=type(self).__name__, of=X)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated
@@ -284,11 +228,11 @@ class IncrementalHLM(HLMClassifier):
         """
         if not hasattr(self, "classes_"):
             D = self.check_training(X)
-            classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
+            classes, codes = base.check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
         if self._pasts is None:
             raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
-        D = check_block(X, kind="dissimilarity", who=type(self).__name__)
+        D = base.check_block(X, kind="dissimilarity", who=type(self).__name__)
         m, known = len(D), self.n_features_in_
         if D.shape[1] != known + m and not (self.scheme == "append" and D.shape[1] == m):
             past = "those in columns_" if self.bounded else "the earlier objects"
@@ -296,12 +240,12 @@ class IncrementalHLM(HLMClassifier):
                 f"X has {D.shape[1]} features, but IncrementalHLM is expecting {known} features as input, one for each "
                 f"of {past}, and then one for each of the {m} new objects: {known + m} columns."
             )
-        classes, codes = check_labels(y, m, who=type(self).__name__, min_classes=1)
+        classes, codes = base.check_labels(y, m, who=type(self).__name__, min_classes=1)
         # An array of labels would convert numbers beside text to text.
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(
-                f"Labels of a new batch must have the type of the earlier ones. Got {quote(classes[0])} beside "
-                f"{quote(self.classes_[0])}."
+                f"Labels of a new batch must have the type of the earlier ones. Got {base.quote(classes[0])} beside "
+                f"{base.quote(self.classes_[0])}."
             )
         return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
@@ -313,15 +257,13 @@ class IncrementalHLM(HLMClassifier):
 
     def _learn(self, past: Array, new: Array, classes: Any, codes: Indices, *, first: bool = False) -> Self:
         """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
-        check_symmetric(new, type(self).__name__)
+        hlm.check_symmetric(new, type(self).__name__)
         everyone = classes if first else np.union1d(self.classes_, classes)
-        class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
-        check_costs(self.costs, len(everyone))
+        base.class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
+        base.check_costs(self.costs, len(everyone))
         if first:
             seed = self.random_state
-            if not isinstance(seed, Integral):
-                seed = check_random_state(seed).randint(2**31 - 1)
-            self._seed = int(seed)
+            self._seed = int(seed if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1))
             self._pasts: Any = []
             self._columns: Any = None
             self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
@@ -333,12 +275,16 @@ class IncrementalHLM(HLMClassifier):
         arrived = self.n_seen_ + np.arange(len(new))
         seeds = np.random.RandomState(self._seed).randint(2**31 - 1, size=len(self.classes_))
         for code, place in enumerate(np.searchsorted(everyone, classes)):
-            rows = np.flatnonzero(codes == code)
-            draw = np.random.default_rng([self._seed, self.n_batches_, place])
-            among = take_block(new, rows, rows)
-            self._pasts[place].learn(self, past, rows, known, among, arrived[rows], int(seeds[place]), draw)
+            rows, history = np.flatnonzero(codes == code), self._pasts[place]
+            among, seed = take_block(new, rows, rows), int(seeds[place])
+            if self.scheme == "append":
+                history.append(self, among, arrived[rows], seed)
+            else:
+                earlier = take_block(past, rows, np.searchsorted(known, history.objects))
+                draw = np.random.default_rng([self._seed, self.n_batches_, place])
+                history.resample(self, earlier, among, arrived[rows], seed, draw)
         # Squared distances to nearest objects, used if no cluster has a positive distance.
-        nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
+        nearest = hlm.nearest_squares(new, past, positive=True)
         self._between += np.count_nonzero(nearest), nearest.sum()
         self.n_seen_ += len(new)
         self.n_batches_ += 1
@@ -350,14 +296,13 @@ class IncrementalHLM(HLMClassifier):
         clusters, near, whole = (
             Clusters.join([getattr(past, name) for past in self._pasts]) for name in ("clusters", "near", "whole")
         )
-        codes = np.repeat(np.arange(len(self._pasts)), [len(past.clusters) for past in self._pasts])
+        G = len(self._pasts)
+        codes = np.repeat(np.arange(G), [len(past.clusters) for past in self._pasts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
-        count, total = self._between
-        between = total / count if count else 0.0
-        shapes, scales = estimate(
-            clusters, codes, len(self._pasts), self.shared_shape, lambda: (near, between), lambda: whole
-        )
-        mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.priors)
+        between = self._between[1] / self._between[0] if self._between[0] else 0.0
+        statistics = lambda: (near, between), lambda: whole
+        shapes, scales = hlm.estimate(clusters, codes, G, self.shared_shape, *statistics)
+        mixture = hlm.Mixture(centroids, codes, clusters.members, hlm.round_shape(shapes), scales, self.priors)
         self._set_mixture(mixture, shapes, self.shared_shape)
         self.n_features_in_ = self.n_seen_
         if self.bounded:
@@ -369,11 +314,9 @@ class IncrementalHLM(HLMClassifier):
             self.__dict__.pop("feature_names_in_", None)  # the columns differ from those named
 
     def select_columns(self) -> Any:
-        columns = np.unique(self.centroids_)
-        small = copy.copy(self)
+        columns, small = np.unique(self.centroids_), copy.copy(self)
         small._columns = small._pasts = None
-        small._kept_places = np.searchsorted(columns, self.centroids_)
-        small.n_features_in_ = len(columns)
+        small._kept_places, small.n_features_in_ = np.searchsorted(columns, self.centroids_), len(columns)
         small.__dict__.pop("feature_names_in_", None)
         return small, columns
 
@@ -388,9 +331,9 @@ def stream_fit(
 ) -> ObjectStream:
     """Fit a model to batches of objects and measure only the distances that it needs.
 
-    The stream that is returned has the attributes ``model``, ``measure``, fitted, and ``objects``, the stored ones. Its
+    The returned stream has the attributes ``model``, ``measure``, fitted, and ``objects``, the stored ones. Its
     ``partial_fit(objects, labels)`` fits another batch; ``predict``, ``predict_proba``, ``log_density`` and
-    ``score_samples`` take new objects. It can be saved, loaded with :func:`similis.load` and continued.
+    ``score_samples`` take new objects. It can be saved and loaded.
 
     Parameters
     ----------
@@ -425,7 +368,7 @@ def stream_fit(
             raise ProximityError("Each batch must be a pair of objects and labels, such as (X, y).") from None
         if not hasattr(objects, "__len__"):
             raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
-        if count_objects(objects):
+        if base.count_objects(objects):
             stream.partial_fit(objects, labels)
     return stream
 
@@ -470,29 +413,18 @@ class ObjectStream(FittedArrays):
             self.objects = np.concatenate([self.objects, new])
         if self.model.bounded or self.model.scheme == "append":
             places = np.searchsorted(self.numbers, self.model.columns_)
-            self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
+            self.objects, self.numbers = base.take_objects(self.objects, places), self.numbers[places]
         return self
-
-    def predict(self, objects: Any) -> Array:
-        """Predict the classes of new objects; see the method of the model."""
-        return self._respond("predict", objects)
-
-    def predict_proba(self, objects: Any) -> Array:
-        """Class probabilities of new objects; see the method of the model."""
-        return self._respond("predict_proba", objects)
-
-    def log_density(self, objects: Any) -> Array:
-        """Log pseudo-densities of new objects; see the method of the model."""
-        return self._respond("log_density", objects)
-
-    def score_samples(self, objects: Any) -> Array:
-        """Log pseudo-densities of new objects under all classes; see the method of the model."""
-        return self._respond("score_samples", objects)
 
     def _respond(self, response: str, objects: Any) -> Array:
         """Measure new objects against the centroids and call a method of the model."""
         if self.objects is None:
             raise ProximityError("This stream has no objects; call partial_fit first.")
-        small = compact(self.model)
-        centroids = take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
+        small = base.compact(self.model)
+        centroids = base.take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
+
+    predict = partialmethod(_respond, "predict")
+    predict_proba = partialmethod(_respond, "predict_proba")
+    log_density = partialmethod(_respond, "log_density")
+    score_samples = partialmethod(_respond, "score_samples")

@@ -10,20 +10,11 @@ from sklearn.utils import check_random_state
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis.base import Points, at_least, choice, estimator, param, positive
-from similis.mixture._base import (
-    Clusters,
-    HLMClassifier,
-    Mixture,
-    check_symmetric,
-    estimate,
-    neighbor_statistics,
-    round_shape,
-    whole_class,
-)
+from similis.mixture import _base as hlm
 
 
 @estimator
-class KernelHLM(HLMClassifier):
+class KernelHLM(hlm.HLMClassifier):
     """Classify by a kernel density estimate from distances.
 
     Each class is assumed to be mapped into a Euclidean space with preserved distances, where its density is a sum of
@@ -54,34 +45,23 @@ class KernelHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    shape_, scale_ : float, or ndarray of shape (G,) without sharing
-        s, the estimate rounded to half a whole dimension, or `shape` as given, and b.
-    shape_estimate_ : float or ndarray of shape (G,)
-        s before rounding.
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels and probabilities.
+    shape_, shape_estimate_, scale_ : float, or ndarray of shape (G,) without sharing
+        s, the estimate rounded to half a whole dimension, or `shape` as given; s before rounding; b.
     centroids_, component_classes_ : ndarray of shape (M,)
         Training indices of the components, that is, of the objects kept, class by class, and their class codes.
     scales_, component_priors_ : ndarray of shape (M,)
         b of each component, and its weight within its class, 1/n_k.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the components.
-
-    See Also
-    --------
-    MixtureHLM, similis.Parzen
 
     Notes
     -----
     b is the mean divided by the unrounded estimate of s. Objects whose nearest neighbor is a duplicate are left out of
-    the estimation, since a distance of zero has no likelihood. If nothing remains, only the duplicates are ignored;
-    with no two different objects in any class, s is 1/2 and b comes from distances between classes. Equal distances to
-    nearest neighbors, as in data whose distances have few values, make s infinite. Then s and b are those of
-    :class:`MixtureHLM` with one component per class, since the paper takes them from that model for such data (sec.
-    5.2, Patrol) without specifying the number of components. If these distances are equal too, s is limited to 1e10,
-    where only the nearest objects matter; without sharing, a class with equal distances has the s of all classes.
+    the estimation. If nothing remains, only the duplicates are ignored; with no two different objects in any class, s
+    is 1/2 and b comes from distances between classes. Equal distances to nearest neighbors make s infinite. Then s and
+    b are those of :class:`MixtureHLM` with one component per class, since the paper takes them from that model for such
+    data (sec. 5.2, Patrol) without specifying the number of components. If these distances are equal too, s is limited
+    to 1e10, where only the nearest objects matter; without sharing, such a class has the s of all classes.
 
     With shared parameters, predictions do not depend on the unit of distance. With ``shared=False`` densities in spaces
     of different dimension are compared, as the paper proposes, and these depend on the unit.
@@ -92,10 +72,8 @@ class KernelHLM(HLMClassifier):
     >>> X, y = load_sonar(return_X_y=True)
     >>> D = Minkowski().fit(X).matrix(X)
     >>> model = KernelHLM().fit(D[::2, ::2], y[::2])
-    >>> model.shape_, round(model.shape_estimate_, 2)
-    (1.5, 1.58)
-    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
-    0.82
+    >>> model.shape_, round(model.score(D[1::2, ::2], y[1::2]), 2)
+    (1.5, 0.82)
     """
 
     shape: float | None = param(None, positive(), None)
@@ -109,9 +87,8 @@ class KernelHLM(HLMClassifier):
     path_params = ("shape", "scale", "shared")
 
     def learn(self, S: Array, codes: Indices) -> None:
-        check_symmetric(S, type(self).__name__)
-        kept, neighbors, whole_classes = self._select(S, codes)
-        mixture, estimates = self._mix(codes, kept, neighbors, whole_classes, vars(self))
+        hlm.check_symmetric(S, type(self).__name__)
+        mixture, estimates = self._mix(codes, self._select(S, codes), vars(self))
         self._set_mixture(mixture, estimates, self.shared)
         scale = mixture.scales[mixture.first]
         self.scale_ = float(scale[0]) if self.shared else scale
@@ -123,31 +100,27 @@ class KernelHLM(HLMClassifier):
             rng = check_random_state(self.random_state)
             classes = np.split(kept, np.cumsum(np.bincount(codes))[:-1])
             kept = np.concatenate([np.sort(rng.permutation(g)[: self.max_samples]) for g in classes])
-        part = D if len(kept) == len(D) else take_block(D, kept, kept)
-        own, n_classes = codes if len(kept) == len(D) else codes[kept], len(self.classes_)
-        neighbors = neighbor_statistics(part, own, n_classes)
+        part, own = (D, codes) if len(kept) == len(D) else (take_block(D, kept, kept), codes[kept])
+        neighbors = hlm.neighbor_statistics(part, own, len(self.classes_))
+        return kept, lambda: neighbors, lambda: hlm.whole_classes(part, own)
 
-        def whole_classes() -> Any:
-            return Clusters.join([whole_class(part, np.flatnonzero(own == g)) for g in range(n_classes)])
-
-        return kept, lambda: neighbors, whole_classes
-
-    def _mix(self, codes: Indices, kept: Any, neighbors: Any, whole_classes: Any, params: Any) -> Any:
-        """Mixture for `shape`, `scale` and `shared` of `params`."""
+    def _mix(self, codes: Indices, selected: Any, params: Any) -> Any:
+        """Mixture for `shape`, `scale` and `shared` of `params`, and the shapes before rounding."""
+        kept, *statistics = selected
         own, size = codes[kept], np.bincount(codes)
         members = (size / np.bincount(own))[own]  # objects represented by each kept one
-        alone = Clusters.empty(members)  # without distances, so that `estimate` reads those to nearest neighbors
+        alone = hlm.Clusters.empty(members)  # without distances, so that `estimate` reads those to nearest neighbors
         # [qiao2013] sec. 3.2 -> log s - psi(s) = log(mean u / geometric mean u), b = mean u / s
-        estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], neighbors, whole_classes)
-        shapes = round_shape(estimates)
+        estimates, scales = hlm.estimate(alone, own, len(self.classes_), params["shared"], *statistics)
+        shapes = hlm.round_shape(estimates)
         if params["shape"] is not None:
             scales = scales * estimates[own] / params["shape"]
             shapes = estimates = np.full_like(estimates, params["shape"])
         if params["scale"] is not None:
             scales = np.full_like(scales, params["scale"])
-        return Mixture(kept, own, members, shapes, scales, self.priors), estimates
+        return hlm.Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        check_symmetric(S, type(self).__name__)
-        kept, neighbors, whole_classes = self._select(S, codes)
-        return [self._mix(codes, kept, neighbors, whole_classes, point)[0].discriminants(Q) for point in points]
+        hlm.check_symmetric(S, type(self).__name__)
+        selected = self._select(S, codes)
+        return [self._mix(codes, selected, point)[0].discriminants(Q) for point in points]

@@ -13,24 +13,14 @@ from sklearn.utils import check_random_state
 from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis.base import Points, at_least, check_per_class, choice, estimator, param
-from similis.mixture._base import (
-    Clusters,
-    HLMClassifier,
-    Mixture,
-    check_symmetric,
-    estimate,
-    neighbor_statistics,
-    round_shape,
-    squares_to,
-    whole_class,
-)
+from similis.mixture import _base as hlm
 from similis.solvers import RandomStarts, farthest_first, k_medoids
 
 
 class Clustering:
-    """Centroids and clusters of some objects, by one of the methods of MixtureHLM, for several numbers of clusters.
+    """Centroids and clusters by one of the methods of MixtureHLM; `weights` w of the objects give R = H D.
 
-    Starts for fewer clusters are prefixes of those for more. `weights` w of the objects give R = H D.
+    Starts for fewer clusters are prefixes of those for more.
     """
 
     def __init__(self, D: Array, method: Any, n_init: Any, seed: int, weights: Array | None = None) -> None:
@@ -47,15 +37,13 @@ class Clustering:
         return self._found[k]
 
     def _cluster(self, k: int) -> Any:
-        all_objects = np.arange(len(self.D))
         if k == len(self.D):
-            return all_objects, all_objects
+            return np.arange(k), np.arange(k)
         if self.method == "ward":
-            labels = self._cut(k)
+            labels, weights = self._cut(k), np.ones(len(self.D)) if self.weights is None else self.weights
             medoids = []  # the object with the least total distance of the others to it, the first on a tie
             for members in (np.flatnonzero(labels == j) for j in range(k)):
-                w = np.ones(len(members)) if self.weights is None else self.weights[members]
-                totals = w @ self.D[np.ix_(members, members)].astype(np.float64)
+                totals = weights[members] @ self.D[np.ix_(members, members)].astype(np.float64)
                 medoids.append(members[int(totals.argmin())])
             return self._sorted(medoids, labels)
         if self.method == "vsh":
@@ -121,7 +109,7 @@ N_FOLDS = 10
 
 
 @estimator
-class MixtureHLM(HLMClassifier):
+class MixtureHLM(hlm.HLMClassifier):
     """Classify by a mixture model estimated from distances.
 
     The objects of each class are clustered. Each cluster is assumed to be mapped into a Euclidean space of dimension 2s
@@ -151,18 +139,11 @@ class MixtureHLM(HLMClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    n_components_ : int or list of int
-        Number of clusters per class; the number of training objects if Kernel HLM was chosen.
-    cv_scores_ : ndarray of shape (14,)
-        Cross-validated accuracy of each candidate, for "auto" only.
-    shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
+    n_components_, cv_scores_ : int or list of int, ndarray of shape (14,)
+        Number of clusters per class, that of the training objects if Kernel HLM was chosen; for "auto" only, the
+        cross-validated accuracy of each candidate.
+    classes_, shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
         As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
-
-    See Also
-    --------
-    KernelHLM, IncrementalHLM
 
     Notes
     -----
@@ -173,18 +154,14 @@ class MixtureHLM(HLMClassifier):
     taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply. Where all
     distances to centroids are equal, as for distances with few values, s is estimated with one cluster per class.
 
-    With a shared shape, predictions do not depend on the unit of distance; see :class:`KernelHLM`.
-
     Examples
     --------
     >>> from similis import Minkowski, MixtureHLM, load_sonar
     >>> X, y = load_sonar(return_X_y=True)
     >>> D = Minkowski().fit(X).matrix(X)
     >>> model = MixtureHLM(n_components=16, random_state=0).fit(D[::2, ::2], y[::2])
-    >>> len(model.columns_), model.shape_
-    (32, 3.5)
-    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
-    0.84
+    >>> len(model.columns_), model.shape_, round(model.score(D[1::2, ::2], y[1::2]), 2)
+    (32, 3.5, 0.84)
     """
 
     n_components: Any = param(4, at_least(1), choice("auto"), "array-like")
@@ -198,7 +175,7 @@ class MixtureHLM(HLMClassifier):
     path_params = ("n_components", "clustering", "shared_shape")
 
     def learn(self, S: Array, codes: Indices) -> None:
-        check_symmetric(S, type(self).__name__)
+        hlm.check_symmetric(S, type(self).__name__)
         data = _Classes(self, S, codes)
         point = {name: getattr(self, name) for name in self.path_params}
         self.__dict__.pop("cv_scores_", None)
@@ -209,12 +186,10 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        check_symmetric(S, type(self).__name__)
-        data, answers = _Classes(self, S, codes), []
-        for point in points:
-            mixture, _ = data.mix(point | {"n_components": data.choose_n_components(point)[0]})
-            answers.append(mixture.discriminants(Q))
-        return answers
+        hlm.check_symmetric(S, type(self).__name__)
+        data = _Classes(self, S, codes)
+        chosen = (point | {"n_components": data.choose_n_components(point)[0]} for point in points)
+        return [data.mix(point)[0].discriminants(Q) for point in chosen]
 
 
 class _Classes:
@@ -236,14 +211,10 @@ class _Classes:
         codes = np.repeat(np.arange(len(parts)), sizes)
         labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
         centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
-        clusters = Clusters.of(u, np.concatenate(labels), len(codes))
-        shared = point["shared_shape"]
-
-        def whole_classes() -> Any:
-            return Clusters.join([whole_class(self.D, members) for members in self.members])
-
-        shapes, scales = estimate(clusters, codes, len(parts), shared, lambda: self._nearest, whole_classes)
-        mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
+        clusters = hlm.Clusters.of(u, np.concatenate(labels), len(codes))
+        statistics = lambda: self._nearest, lambda: hlm.whole_classes(self.D, self.codes)
+        shapes, scales = hlm.estimate(clusters, codes, len(parts), point["shared_shape"], *statistics)
+        mixture = hlm.Mixture(centroids, codes, clusters.members, hlm.round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
     def choose_n_components(self, point: dict[str, Any]) -> Any:
@@ -269,8 +240,8 @@ class _Classes:
             self._clusterings[g, method] = Clustering(block, method, self.model.n_init, self.seeds[g])
         clustering = self._clusterings[g, method]
         medoids, labels = clustering(k)
-        return members[medoids], labels, squares_to(clustering.D, medoids, labels)
+        return members[medoids], labels, hlm.squares_to(clustering.D, medoids, labels)
 
     @cached_property
     def _nearest(self) -> Any:
-        return neighbor_statistics(self.D, self.codes, len(self.members))
+        return hlm.neighbor_statistics(self.D, self.codes, len(self.members))

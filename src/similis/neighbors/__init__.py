@@ -11,14 +11,6 @@ from similis.neighbors._relational_glvq import RelationalGLVQ
 from similis.neighbors._similarity_forest import SimilarityForest
 
 __all__ = [
-    "CondensedNN",
-    "LocalNearestCentroid",
-    "MedoidRegressor",
-    "NearestCentroid",
-    "ProximityOutlier",
-    "RelationalGLVQ",
-    "SimilarityForest",
-    "SimilarityKNN",
-    "SimilarityKNNRegressor",
-    "SimilarityLabelSpreading",
-]
+    "CondensedNN", "LocalNearestCentroid", "MedoidRegressor", "NearestCentroid", "ProximityOutlier", "RelationalGLVQ",
+    "SimilarityForest", "SimilarityKNN", "SimilarityKNNRegressor", "SimilarityLabelSpreading",
+]  # fmt: skip

@@ -9,25 +9,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Floats, Indices
-from similis.base import (
-    ProximityClassifier,
-    ProximityRegressor,
-    at_least,
-    check_per_class,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis._utils.fitted import fitted_indices, fitted_reals
+from similis.base import ProximityClassifier, ProximityRegressor, at_least, check_per_class, choice, estimator, param
 from similis.solvers import k_medoids
 
 
 @estimator
 class CondensedNN(ProximityClassifier):
-    """Classify by the most similar prototype; the prototypes are the medoids of each class.
-
-    See [cazzanti2007] Eq. (2.7)-(2.8).
+    """Classify by the most similar prototype, a medoid of its class. See [cazzanti2007] Eq. (2.7)-(2.8).
 
     Parameters
     ----------
@@ -47,16 +36,11 @@ class CondensedNN(ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    prototypes_, prototype_classes_ : ndarray of shape (p,)
-        Indices of the prototypes among the training objects, class by class, and their class codes.
-    cluster_sizes_ : ndarray of shape (p,)
-        Number of training objects each prototype stands for.
-    n_iter_ : int
-        Largest number of iterations in any class.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the prototypes.
+    classes_, n_iter_ : ndarray of shape (G,), int
+        Class labels, and the largest number of iterations in any class.
+    prototypes_, prototype_classes_, cluster_sizes_ : ndarray of shape (p,)
+        Indices of the prototypes among the training objects, which are the columns that ``predict`` reads; their class
+        codes, ascending; numbers of training objects in their clusters.
 
     Notes
     -----
@@ -65,9 +49,8 @@ class CondensedNN(ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import CondensedNN
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> CondensedNN(n_prototypes=2).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
@@ -86,36 +69,29 @@ class CondensedNN(ProximityClassifier):
     }
 
     def learn(self, S: Array, codes: Indices) -> None:
-        rng = check_random_state(self.random_state)
-        prototypes, sizes, iterations = [], [], []
-        numbers = check_per_class(self.n_prototypes, len(self.classes_), "n_prototypes")
-        for h, number in enumerate(numbers):
+        options: dict[str, Any] = {"method": "vsh" if self.clustering == "vsh" else "alternating", "sign": self.sign}
+        options |= {
+            "n_init": self.n_init,
+            "max_iter": self.max_iter,
+            "random_state": check_random_state(self.random_state),
+        }
+        prototypes, sizes, self.n_iter_ = [], [], 1
+        for h, number in enumerate(check_per_class(self.n_prototypes, len(self.classes_), "n_prototypes")):
             members = np.flatnonzero(codes == h)
             # [cazzanti2007] Eq. (2.8) -> mu_hl = argmax_{mu in X_hl} sum_{z in X_hl} s(z, mu)
-            found = k_medoids(
-                S[np.ix_(members, members)],
-                min(number, len(members)),
-                sign=self.sign,
-                method="vsh" if self.clustering == "vsh" else "alternating",
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                random_state=rng,
-            )
+            found = k_medoids(S[np.ix_(members, members)], min(number, len(members)), **options)
             prototypes.append(members[found.medoids])
             sizes.append(np.bincount(found.labels, minlength=len(found.medoids)))
-            iterations.append(found.n_iter)
-        self.prototypes_ = np.concatenate(prototypes)
+            self.n_iter_ = max(self.n_iter_, found.n_iter)
+        self.prototypes_, self.cluster_sizes_ = np.concatenate(prototypes), np.concatenate(sizes)
         self.prototype_classes_ = np.repeat(np.arange(len(self.classes_)), [len(p) for p in prototypes])
-        self.cluster_sizes_ = np.concatenate(sizes)
-        self.n_iter_ = max(1, *iterations)
         self.keep_columns(self.prototypes_)
 
     def predict(self, X: ArrayLike) -> Array:
         # [cazzanti2007] Eq. (2.7) -> argmax_h max_l s(x, mu_hl)
         s = self.sign * self.kept_columns(self.check_rows(X))
         tied = s == s.max(axis=1, keepdims=True)
-        size = np.where(tied, self.cluster_sizes_, -1)
-        return self.classes_[self.prototype_classes_[np.argmax(size, axis=1)]]
+        return self.classes_[self.prototype_classes_[np.where(tied, self.cluster_sizes_, -1).argmax(axis=1)]]
 
 
 @estimator
@@ -161,8 +137,7 @@ class MedoidRegressor(ProximityRegressor):
     fitted_arrays = {"medoid_indices_": fitted_indices("kept"), "values_": fitted_reals("kept")}
 
     def learn(self, S: Array, target: Floats) -> None:
-        k = min(self.n_medoids, len(target))
-        rng = check_random_state(self.random_state)
+        k, rng = min(self.n_medoids, len(target)), check_random_state(self.random_state)
         found = k_medoids(S, k, sign=self.sign, n_init=self.n_init, random_state=rng).with_members()
         self.medoid_indices_ = found.medoids
         statistic = np.mean if self.statistic == "mean" else np.median
@@ -174,6 +149,5 @@ class MedoidRegressor(ProximityRegressor):
         tags.regressor_tags.poor_score = True  # a baseline
         return tags
 
-    def row_values(self, Q: Array) -> Floats:
-        """Predicted values of validated rows; the first medoid wins a tie."""
+    def row_values(self, Q: Array) -> Floats:  # the first medoid wins a tie
         return self.values_[(self.sign * self.kept_columns(Q)).argmax(axis=1)]

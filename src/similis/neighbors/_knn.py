@@ -7,33 +7,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from similis import base
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProbabilityMixin,
-    ProximityClassifier,
-    between,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_reals
+from similis.base import Points, between, choice, estimator, param
 from similis.exceptions import ProximityError
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import class_sums, local_scores, vote_winners
 
 
 @estimator
-class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
+class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
-    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates. See
-    [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6 and [cazzanti2007] Eq. (2.6).
+    KRI, KRR and LIME weights promote diversity: neighbors that are similar to one another share their weight, which
+    helps with near duplicates. See [chen2010] Eq. (3.1)-(3.9), sec. 4.1, 4.6 and [cazzanti2007] Eq. (2.6).
 
     Parameters
     ----------
@@ -70,35 +58,25 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    priors_ : ndarray of shape (G,)
-        Training frequencies, used for a row without known entries.
-
-    See Also
-    --------
-    LocalNearestCentroid, SimilarityKNNRegressor
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels, and their training frequencies, used for a row without known entries.
 
     Notes
     -----
-    Ties between similarities go to the lower training index and ties between votes to the earlier class.
+    Ties between similarities go to the lower training index and ties between votes to the earlier class. Missing
+    entries (NaN) are never neighbors; KRI, KRR and LIME need the block among the neighbors and reject NaN.
 
     The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
     :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise neighbors are ranked by s(x, z), and KRI, KRR
-    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only and would
-    change decisions.
+    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only.
 
     The thesis defines the repair of a kernel and of new rows together (sec. 4.1), but the values that it reports
     (tables 4.6 and 4.8) are those of ``query="raw"``: 29.9 % for KRI with clip on the protein data, 6.7 % by default.
 
-    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the block among the neighbors and reject NaN. A
-    row of zero affinities gives equal weights, their limit.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import SimilarityKNN
-    >>> S = np.array([[5.0, 1, 1, 1], [1, 5, 4, 2], [1, 4, 5, 2], [1, 2, 2, 5]])
+    >>> S = [[5.0, 1, 1, 1], [1, 5, 4, 2], [1, 4, 5, 2], [1, 2, 2, 5]]
     >>> model = SimilarityKNN(n_neighbors=4, weights="kri", regularization=0.1).fit(S, [0, 1, 1, 1])
     >>> model.neighbor_weights([[3, 3, 3, 3]])[1].round(3)
     array([[0.369, 0.173, 0.173, 0.285]])
@@ -114,7 +92,6 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         "priors_": fitted_reals("G", low=0),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     _added_params = ("query",)  # since 1.0
 
     def learn(self, S: Array, codes: Indices) -> None:
@@ -122,8 +99,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         self._codes = codes
         self.priors_ = np.bincount(codes) / len(codes)
 
-    predict_proba = available_if(lambda self: self.weights != "krr")(ProbabilityMixin.predict_proba)
-    decision_function = available_if(lambda self: self.weights == "krr")(DecisionMixin.decision_function)
+    predict_proba = available_if(lambda self: self.weights != "krr")(base.ProbabilityMixin.predict_proba)
+    decision_function = available_if(lambda self: self.weights == "krr")(base.DecisionMixin.decision_function)
 
     def _check_combinations(self) -> None:
         super()._check_combinations()
@@ -156,8 +133,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
                 table = np.where(table.any(axis=2, keepdims=True), table, even)
             total = table.sum(axis=2, keepdims=True)
             table = np.divide(table, total, out=table, where=total > 0)
-            lost = indices[:, 0] < 0
-            if lost.any():
+            if (lost := indices[:, 0] < 0).any():
                 table[:, lost] = _fold_priors(codes, G, test_fold, lost)
             scores = [table[t] for t in places]
         if self.weights == "krr":
@@ -176,27 +152,25 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     def path_codes(
         self, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
     ) -> list[Indices]:
-        """Class codes; uniform and affinity votes are counted without a table of scores."""
+        # uniform and affinity votes are counted without a table of scores
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)
         rows = S if Q is None else Q
         self._check_path(S, rows)
         grid, places = np.unique([point["n_neighbors"] for point in points], return_inverse=True)
         indices, values = self._ranked(len(codes), rows, test_fold, grid)
-        weights = simple_weights(self.weights, indices, values)
-        winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)
-        lost = indices[:, 0] < 0
-        if lost.any():
-            winners[:, lost] = _fold_priors(codes, len(self.classes_), test_fold, lost).argmax(axis=-1)
+        weights, G = simple_weights(self.weights, indices, values), len(self.classes_)
+        winners = vote_winners(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
+        if (lost := indices[:, 0] < 0).any():
+            winners[:, lost] = _fold_priors(codes, G, test_fold, lost).argmax(axis=-1)
         return [winners[t] for t in places]
 
 
 def _fold_priors(codes: Indices, n_classes: int, test_fold: Indices | None, rows: Any) -> Any:
     """Class frequencies of the objects outside each row's fold."""
-    counts = np.bincount(codes, minlength=n_classes).astype(float)
-    if test_fold is None:
-        return counts / counts.sum()
-    in_fold = np.zeros((test_fold.max() + 1, n_classes))
-    np.add.at(in_fold, (test_fold, codes), 1.0)
-    left = counts - in_fold[test_fold[rows]]
-    return left / left.sum(axis=1, keepdims=True)
+    left = np.bincount(codes, minlength=n_classes).astype(float)
+    if test_fold is not None:
+        in_fold = np.zeros((test_fold.max() + 1, n_classes))
+        np.add.at(in_fold, (test_fold, codes), 1.0)
+        left = left - in_fold[test_fold[rows]]
+    return left / left.sum(axis=-1, keepdims=True)

@@ -59,9 +59,9 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self._target, self.mean_ = target, float(target.mean())
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
-        """Return the neighbors of each row, nearest first, and their weights of sum one in the prediction.
+        """Neighbors of each row, nearest first, -1 for none, and their weights of sum one in the prediction.
 
-        -1 stands for a neighbor that does not exist. The intercept of KRR is spread evenly over the neighbors.
+        The intercept of KRR is spread evenly over the neighbors.
         """
         indices, weights = super().neighbor_weights(X)
         if self.weights == "krr":
@@ -82,9 +82,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self._check_path(S, S)
         return self._means(S, target, S, points, test_fold)
 
-    def _means(
-        self, S: Any, target: Floats, Q: Array, points: Points, test_fold: Indices | None = None
-    ) -> list[Floats]:
+    def _means(self, S: Any, target: Floats, Q: Array, points: Points, test_fold: Indices | None = None) -> Any:
         """Weighted means (m,) for each point; with `test_fold`, over neighbors outside each row's fold."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(len(target), Q, test_fold, ks)
@@ -94,8 +92,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
             table = local_means(S, indices, values, target, grid, ridges, **self._local_options)
             return [table[t, r] for t, r in zip(places, at)]
         means = neighbor_means(indices, target, grid, weights=simple_weights(self.weights, indices, values))
-        lost = indices[:, 0] < 0
-        if lost.any():
+        if (lost := indices[:, 0] < 0).any():
             outside = target.mean()
             if test_fold is not None:
                 counts, sums = np.bincount(test_fold), np.bincount(test_fold, weights=target)

@@ -32,21 +32,16 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels, without `unlabeled`.
-    scores_ : ndarray of shape (n, G)
-        F, with rows that sum to one; zero for an object without a path to a label.
-    priors_ : ndarray of shape (G,)
-        Class frequencies of the labeled objects.
-    transduction_ : ndarray of shape (n,)
-        Label of each training object by its scores.
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels, without `unlabeled`, and their frequencies among the labeled objects.
+    scores_, transduction_ : ndarray of shape (n, G), (n,)
+        F, with rows that sum to one, zero for an object without a path to a label; label of each training object.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Notes
     -----
-    Negative similarities are no edges. Class frequencies are used where a new object has no edge. scikit-learn's
-    LabelSpreading has no precomputed kernel.
+    Negative similarities are no edges. Class frequencies are used where a new object has no edge.
 
     Examples
     --------
@@ -69,9 +64,9 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
-        known = np.ones(len(codes), dtype=bool)
-        if self.unlabeled is not None and self.unlabeled in self.classes_.tolist():
-            hidden = self.classes_.tolist().index(self.unlabeled)
+        known, labels = np.ones(len(codes), dtype=bool), self.classes_.tolist()
+        if self.unlabeled is not None and self.unlabeled in labels:
+            hidden = labels.index(self.unlabeled)
             known = codes != hidden
             codes = np.where(known, codes - (codes > hidden), 0)
             self.classes_ = np.delete(self.classes_, hidden)
@@ -84,11 +79,8 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         Y = np.eye(len(self.classes_))[codes] * known[:, None]
         # [zhou2004] -> F = (1 - alpha) (I - alpha P)^-1 Y
         F = linalg.solve(np.eye(len(W)) - self.alpha * W / root / root[:, None], Y, assume_a="pos")
-        F = np.maximum(F, 0.0)
-        total = F.sum(axis=1, keepdims=True)
-        self.scores_ = np.divide(F, total, out=np.zeros_like(F), where=total > 0)
-        self.priors_ = Y.sum(axis=0) / Y.sum()
-        self.transduction_ = self.classes_[np.argmax(np.where(total > 0, self.scores_, self.priors_), axis=1)]
+        self.scores_, self.priors_ = np.zeros_like(F), Y.sum(axis=0) / Y.sum()
+        self.transduction_ = self.classes_[self._normalize(np.maximum(F, 0.0), self.scores_).argmax(axis=1)]
 
     def _keep_nearest(self, W: Floats) -> None:
         """Set all but the `n_neighbors` largest weights of each row to zero; ties with the last are kept."""
@@ -101,5 +93,9 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         W = np.maximum(np.asarray(Q, dtype=np.float64), 0.0)
         self._keep_nearest(W)
         F = W @ self.scores_  # [delalleau2005]
+        return self._normalize(F, np.zeros_like(F))
+
+    def _normalize(self, F: Floats, out: Floats) -> Array:
+        """Write rows divided by their sums to `out`; return them with the class frequencies in place of zeros."""
         total = F.sum(axis=1, keepdims=True)
-        return np.where(total > 0, np.divide(F, total, out=np.zeros_like(F), where=total > 0), self.priors_)
+        return np.where(total > 0, np.divide(F, total, out=out, where=total > 0), self.priors_)

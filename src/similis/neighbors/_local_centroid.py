@@ -7,35 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Indices
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_reals
 from similis._utils.threads import map_row_chunks
-from similis.base import (
-    Integral,
-    PathMixin,
-    Points,
-    ProximityClassifier,
-    SparseRows,
-    at_least,
-    choice,
-    clip_n_neighbors,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    max_neighbors,
-    param,
-)
+from similis.base import Integral, Points, at_least, choice, estimator, param
 from similis.solvers import top_k
 
 
 @estimator
-class LocalNearestCentroid(PathMixin, ProximityClassifier):
-    """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
+class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
+    """Classify by the most similar class centroid, with each class restricted to the k nearest neighbors.
 
-    See [cazzanti2007] Eq. (2.9)-(2.10), with the classes restricted to the k nearest neighbors.
+    See [cazzanti2007] Eq. (2.9)-(2.10).
 
     Parameters
     ----------
@@ -51,10 +36,6 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
 
-    See Also
-    --------
-    NearestCentroid, SimilarityKNN
-
     Notes
     -----
     Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
@@ -63,9 +44,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import LocalNearestCentroid
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
     >>> LocalNearestCentroid(n_neighbors=3).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
@@ -79,49 +59,48 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         "_S": fitted_reals("n", "n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     path_params = ("n_neighbors",)
     allow_missing = True
     accept_sparse = keep_sparse = True
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
-        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
+        self.n_neighbors_ = base.clip_n_neighbors(len(codes), self.n_neighbors)
 
     def predict(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        return self.classes_[self._local(X, n_columns=0)[0]]
+        winners, _ = self._local(X, chosen=False)
+        return self.classes_[winners]
 
     def local_centroids(self, X: ArrayLike) -> Array:
         """Training index, (m, G), of each class's centroid among a row's neighbors; -1 for a class without any."""
-        check_is_fitted(self)
-        return self._local(X, n_columns=len(self.classes_))[1]
+        _, centroids = self._local(X, chosen=True)
+        return centroids
 
-    def _local(self, X: ArrayLike, n_columns: int) -> Any:
+    def _local(self, X: ArrayLike, chosen: bool) -> Any:
+        """Winning class of each row and, if `chosen`, the local centroids."""
+
         def sweep(Q: Array) -> Any:
             indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+            n_columns = len(self.classes_) if chosen else 0
             return self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
 
-        winners, chosen = self.map_rows(sweep, X)
-        return winners[:, 0], chosen[:, 0]
+        return (found[:, 0] for found in self.map_rows(sweep, X))
 
     def _sweep(
-        self, S: Array | SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0
+        self, S: Array | base.SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0
     ) -> Any:
-        if isinstance(S, SparseRows):
+        if isinstance(S, base.SparseRows):
             found = []
             for rows, objects, block, local in S.neighborhoods(indices):
                 won, chosen = self._sweep(block, codes[objects], local, values[rows], ks, n_columns)
                 found.append((won, np.where(chosen < 0, -1, objects[chosen])))
             return tuple(map(np.concatenate, zip(*found)))
-        m, G = len(indices), len(self.classes_)
-        ks = np.asarray(ks, dtype=np.intp)
-        winners = np.empty((m, len(ks)), np.intp)
-        chosen = np.empty((m, len(ks), n_columns), np.intp)
+        m, ks = len(indices), np.asarray(ks, dtype=np.intp)
+        winners, chosen = np.empty((m, len(ks)), np.intp), np.empty((m, len(ks), n_columns), np.intp)
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
         def work(rows: Any) -> None:
-            given = indices[rows], values[rows], ks, G
+            given = indices[rows], values[rows], ks, len(self.classes_)
             _kernels.local_centroids(S, float(self.sign), codes, *given, winners[rows], chosen[rows])
 
         map_row_chunks(work, m, self.n_jobs)
@@ -131,7 +110,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
     ) -> Iterator[Array]:
         ks = [point["n_neighbors"] for point in points]
-        k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
+        k = base.clip_n_neighbors(base.max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)

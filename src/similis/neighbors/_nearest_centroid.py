@@ -7,21 +7,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from similis import base
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProximityClassifier,
-    check_class_weights,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-    quote,
-    validated,
-)
+from similis._utils.fitted import fitted_indices, fitted_reals
+from similis.base import DecisionMixin, PathMixin, Points, ProximityClassifier, choice, estimator, param, validated
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -45,18 +34,10 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    centroids_ : ndarray of shape (G,)
-        Index of each class's centroid among the training objects.
+    classes_, centroids_ : ndarray of shape (G,)
+        Class labels, and the index of each class's centroid among the training objects.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads.
-
-    See Also
-    --------
-    LocalNearestCentroid, CondensedNN
 
     Notes
     -----
@@ -70,11 +51,9 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import NearestCentroid
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
-    >>> model = NearestCentroid().fit(S, [0, 0, 1, 1])
-    >>> model.predict([[2, 2, 3, 1]])
+    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
+    >>> NearestCentroid().fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
 
@@ -87,7 +66,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         "class_count_": fitted_reals("G", low=0),
         "mean_proximity_": fitted_reals("G", nan=True, infinite=True),
     }
-
     allow_missing = True
     accept_sparse = keep_sparse = True
 
@@ -99,7 +77,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         of its vote.
         """
         S, codes = self.check_training_labels(X, y, keep_sparse=True)
-        self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
+        self._fit(S, codes, base.check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
     def _fit(self, S: Array, codes: Indices, weight: Array | None = None) -> Self:
@@ -112,7 +90,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return self
 
     def class_scores(self, Q: Array) -> Array:
-        """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
     def _score(self, to_centroids: Array, mean: Any, class_count: Any) -> Any:
@@ -138,7 +115,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         if self.adjusted and (mean < 0).any():
             raise ProximityError(
                 f"adjusted=True divides by the mean similarity of a class to its centroid, which must not be negative. "
-                f"Class {quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. "
+                f"Class {base.quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. "
                 "Shift the similarities, or use adjusted=False."
             )
         return mean
@@ -147,7 +124,6 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """Scores for all folds; the sums that choose the centroids are shared."""
         G = len(self.classes_)
         scores = np.empty((len(codes), G))
         for test, centroids in centroids_by_fold(S, codes, G, test_fold, rule=self.centroid, sign=self.sign):

@@ -8,20 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Floats, Indices
-from similis.base import (
-    ProximityEstimator,
-    at_least,
-    between,
-    choice,
-    estimator,
-    fitted_count,
-    fitted_reals,
-    param,
-    validated,
-)
+from similis._utils.fitted import fitted_count, fitted_reals
+from similis.base import ProximityEstimator, at_least, between, choice, estimator, param, validated
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 
@@ -56,10 +46,9 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
     Notes
     -----
     The p-value of an object that is exchangeable with the training objects is at most alpha with probability alpha, up
-    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
-
-    Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
-    infinite density; the factor of two infinite densities is one.
+    to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1); outliers among the
+    training objects make it larger. Distances of zero to all k neighbors have an infinite density; the factor of two
+    infinite densities is one.
 
     Examples
     --------
@@ -122,7 +111,6 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest objects, or
         a log density without its constant.
         """
-        check_is_fitted(self)
         return self._scores(self.check_rows(X).astype(np.float64))
 
     def p_values(self, X: ArrayLike) -> Floats:

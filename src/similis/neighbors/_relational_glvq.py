@@ -9,18 +9,10 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
+from similis._utils.fitted import fitted_indices, fitted_reals
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    DecisionMixin,
-    ProximityClassifier,
-    at_least,
-    choice,
-    estimator,
-    fitted_indices,
-    fitted_reals,
-    param,
-)
+from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, estimator, param
 from similis.solvers import k_medoids
 
 TOLERANCE = 1e-6  # relative decrease of the objective in one iteration at which training stops
@@ -51,16 +43,14 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, asymmetry_ : ndarray of shape (G,), float
+        Class labels, and ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     weights_ : ndarray of shape (p, n)
         a, one row per prototype.
     prototype_classes_, offsets_ : ndarray of shape (p,)
         Class code of each prototype, and the part of its distance that does not depend on the new object.
     objective_, n_iter_ : float, int
         Mean of the minimized terms, between -1 and 1, and the number of iterations.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Notes
     -----

@@ -34,10 +34,8 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    roots_ : ndarray of shape (n_estimators,)
-        Node at the root of each tree.
+    classes_, roots_ : ndarray of shape (G,), (n_estimators,)
+        Class labels, and the node at the root of each tree.
     children_, pairs_ : ndarray of shape (nodes, 2)
         Left and right child of each node, a leaf its own child; places of its objects p and q in ``columns_``.
     thresholds_, missing_ : ndarray of shape (nodes,)
@@ -80,8 +78,7 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = np.asarray(S, dtype=np.float64)
-        n, G = len(codes), len(self.classes_)
-        rng = check_random_state(self.random_state)
+        n, G, rng = len(codes), len(self.classes_), check_random_state(self.random_state)
         n_nodes = 2 * n  # nodes of a binary tree with n leaves, and one
         depth = -1 if self.max_depth is None else self.max_depth
         trees: list[list[Array]] = []

@@ -8,20 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from similis import base
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import row_blocks
-from similis.base import (
-    Integral,
-    ProximityEstimator,
-    as_integer_k,
-    at_least,
-    between,
-    choice,
-    clip_n_neighbors,
-    estimator,
-    max_neighbors,
-    param,
-)
+from similis.base import Integral, ProximityEstimator, at_least, between, choice, estimator, param
 from similis.exceptions import ProximityError
 from similis.solvers import local_weights, top_k
 
@@ -80,7 +70,7 @@ class NeighborWeights(ProximityEstimator):
         Where a row has fewer than k known entries they are NaN and -1. `n_neighbors` is another k than
         ``n_neighbors_``.
         """
-        k = self.n_neighbors_ if n_neighbors is None else as_integer_k(n_neighbors)
+        k = self.n_neighbors_ if n_neighbors is None else base.as_integer_k(n_neighbors)
 
         def nearest(Q: Array) -> tuple[Array, Indices]:
             indices, values = top_k(Q, min(k, Q.shape[1]), sign=self.sign, n_jobs=self.n_jobs)
@@ -132,7 +122,7 @@ class NeighborWeights(ProximityEstimator):
         self._check_combinations()
         self._check_affinities(S)
         self._S = S if self._is_local else None
-        self.n_neighbors_ = clip_n_neighbors(S.shape[0], self.n_neighbors)
+        self.n_neighbors_ = base.clip_n_neighbors(S.shape[0], self.n_neighbors)
 
     def _check_affinities(self, S: Array) -> None:
         for rows in row_blocks(*S.shape) if self.weights == "affinity" else ():
@@ -158,7 +148,7 @@ class NeighborWeights(ProximityEstimator):
 
     def _ranked(self, n: int, Q: Array, test_fold: Indices | None, ks: Any) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
-        k = clip_n_neighbors(max_neighbors(n, test_fold), max(ks))
+        k = base.clip_n_neighbors(base.max_neighbors(n, test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
     def _check_path(self, S: Array, Q: Array) -> None:

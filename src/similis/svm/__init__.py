@@ -12,18 +12,6 @@ from similis.svm._sim_svm import SimSVM
 from similis.svm._svm_knn import SVMKNN
 
 __all__ = [
-    "PotentialSVM",
-    "LPMachine",
-    "SVMKNN",
-    "IndefiniteSVM",
-    "SimSVM",
-    "SimMKL",
-    "FullKernelSVM",
-    "CompletionSVM",
-    "ProximityRidge",
-    "KreinSVM",
-    "KreinRidge",
-    "KreinRidgeClassifier",
-    "KreinLogistic",
-    "PCVM",
-]
+    "PotentialSVM", "LPMachine", "SVMKNN", "IndefiniteSVM", "SimSVM", "SimMKL", "FullKernelSVM", "CompletionSVM",
+    "ProximityRidge", "KreinSVM", "KreinRidge", "KreinRidgeClassifier", "KreinLogistic", "PCVM",
+]  # fmt: skip

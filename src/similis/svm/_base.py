@@ -12,23 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from similis import base
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import fitted_indices, fitted_reals
 from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProximityClassifier,
-    check_block,
-    check_class_weights,
-    fitted_indices,
-    fitted_reals,
-    one_per_row,
-    quote,
-    validated,
-)
+from similis.base import DecisionMixin, PathMixin, Points, ProximityClassifier, validated
 from similis.exceptions import ProximityError
 
 
@@ -38,10 +28,10 @@ def class_pairs(n_classes: int) -> Indices:
 
 
 def vote_scores(f: Array, n_classes: int) -> Floats:
-    """Class scores (m, G) from the pairs' decision values f, (m, number of pairs).
+    """Class scores (m, G) from the pairs' decision values f, (m, number of pairs): -f and f for two classes.
 
-    Two classes: -f and f. More: the number of pairs won, plus the sum of margins mapped to (-1/3, 1/3), which
-    breaks ties. The earlier class wins a pair at f = 0.
+    Else the number of pairs won, plus the sum of margins mapped to (-1/3, 1/3), which breaks ties. The earlier class
+    wins a pair at f = 0.
     """
     if n_classes == 2:
         return np.hstack([-f, f])
@@ -66,8 +56,14 @@ class Machine:
     scale: float = 0.0  # part of the objective that the gap is compared with
 
 
+def warn_gap(model: Any, solution: Any, advice: str) -> None:
+    """Warn of a solution with a large duality gap."""
+    gap = f"duality gap {solution.gap:.1e} at objective {solution.objective:.3g}"
+    warn_user(f"{type(model).__name__} did not converge: {gap}{advice}", ConvergenceWarning)
+
+
 class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
-    """Base class of support vector machines, whose scores are -f and f for two classes, else as in `vote_scores`."""
+    """Base class of support vector machines; scores are those of :func:`vote_scores`."""
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
         if response == "decision_function" and scores.shape[1] == 2:
@@ -79,8 +75,8 @@ class RowMachine(MarginClassifier):
     """Base class of linear classifiers on rows; a subclass solves two-class problems in :meth:`_solve`."""
 
     fitted_arrays = {"coef_": fitted_reals(any_shape=True), "pairs_": fitted_indices(None, 2, below="G", optional=True)}
-
     accept_sparse = True
+    multiclass = "ovo"
     _on_features = False  # columns are features of any kind instead of the training objects
     _names: tuple[str, ...] = ()  # further fitted attributes of a two-class solution
 
@@ -88,7 +84,7 @@ class RowMachine(MarginClassifier):
         if not self._on_features:
             return super().check_training(X)
         self._warn_renamed_params()
-        return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
+        return base.check_block(X, accept_sparse=self.accept_sparse, estimator=self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,7 +103,7 @@ class RowMachine(MarginClassifier):
         An object's `sample_weight` is equivalent to repeating it so often.
         """
         S, codes = self.check_training_labels(X, y)
-        self._fit_machines(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
+        self._fit_machines(S, codes, base.check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
     def _fit_machines(self, S: Array, codes: Indices, weight: Array) -> Any:
@@ -118,10 +114,6 @@ class RowMachine(MarginClassifier):
         self._set_solution([self.path_columns(S, members) for members, _ in tasks], machines, S.shape[1])
         return machines
 
-    @property
-    def _scheme(self) -> str:
-        return getattr(self, "multiclass", "ovo")
-
     def class_scores(self, Q: Array) -> Array:
         Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
@@ -129,12 +121,12 @@ class RowMachine(MarginClassifier):
 
     def _combine(self, f: Array, n_classes: int) -> Any:
         """Class scores from decision values, (m, number of solutions)."""
-        return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
+        return f if self.multiclass == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
     def _tasks(self, codes: Indices, weight: Array) -> Iterator[tuple[Indices, Floats]]:
         """Members and signs of each two-class problem, without objects of weight zero; code -1 has the sign 0."""
         G = int(codes.max()) + 1
-        if self._scheme == "ovr" and G > 2:
+        if self.multiclass == "ovr" and G > 2:
             members = np.flatnonzero(weight > 0)
             for g in range(G):
                 yield members, np.where(codes[members] == g, 1.0, -1.0)
@@ -144,10 +136,7 @@ class RowMachine(MarginClassifier):
             yield members, (codes[members] == h) * 1.0 - (codes[members] == g)
 
     def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
-        """Set the fitted attributes; `columns` are those that each solution reads, of n.
-
-        With three classes or more ``estimators_`` holds each solution as a model of its own columns.
-        """
+        """Set the fitted attributes; `columns` are those that each solution reads, of n."""
         coef = np.zeros((len(columns), n, *machines[0].coef.shape[1:]))
         for row, own, machine in zip(coef, columns, machines):
             row[own] = machine.coef
@@ -160,13 +149,14 @@ class RowMachine(MarginClassifier):
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
             self.__dict__.update(machines[0].learned)
         else:
-            if self._scheme == "ovo":
+            sides: Any = [np.array([False, True])] * G
+            if self.multiclass == "ovo":
                 self.pairs_ = class_pairs(G)
-            self.estimators_ = []
-            for k, (own, machine) in enumerate(zip(columns, machines)):
+                sides = self.classes_[self.pairs_]
+            self.estimators_ = []  # each solution as a model of its own columns
+            for two, own, machine in zip(sides, columns, machines):
                 part = clone(self)
-                part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
-                part.n_features_in_ = len(own)
+                part.classes_, part.n_features_in_ = two, len(own)
                 part._set_solution([np.arange(len(own))], [machine], len(own))
                 self.estimators_.append(part)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
@@ -179,7 +169,7 @@ class RowMachine(MarginClassifier):
             if len(known) < 2:
                 raise ProximityError(
                     f"{type(self).__name__} needs at least two classes outside each fold; fold {fold} leaves only "
-                    f"{quote(self.classes_[known[0]])}. Use fewer or stratified folds."
+                    f"{base.quote(self.classes_[known[0]])}. Use fewer or stratified folds."
                 )
         return self.score_folds(S, codes, test_fold, points)
 
@@ -192,7 +182,6 @@ class RowMachine(MarginClassifier):
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
     def path_columns(self, S: Array, train: Indices) -> Indices:
-        """Columns that a solution for some objects reads: their own, or every feature."""
         return np.arange(S.shape[1]) if self._on_features else train
 
     def _block(self, S: Array, members: Indices) -> Any:
@@ -235,30 +224,30 @@ def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
 class LearnedSVM(RowMachine):
     """Base class of support vector machines that learn a kernel; f(s) = s'coef + b for a row s.
 
-    A subclass writes ``_solve``, which returns one :class:`Machine` per grid point, and names their learned attributes.
+    A subclass yields the solution, coef and the learned attributes of each grid point in ``_solutions``.
     """
 
     reads = "similarity"
     fit = ProximityClassifier.fit  # without weights of the objects
+    _solutions: Any
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
-        self._fit_machines(self._symmetrize(S), codes, np.ones(len(codes)))
+        self._fit_machines(self._symmetrize(S), codes, np.ones(len(codes)))  # before it is split into pairs of classes
 
     def _symmetrize(self, S: Array) -> Any:
-        """Symmetrize the whole matrix, before it is split into pairs of classes."""
         return take_symmetric_part(S, self)
 
     def _fit_machines(self, S: Array, codes: Indices, weight: Array) -> Any:
         machines = super()._fit_machines(S, codes, weight)
         worst = max(machines, key=lambda machine: machine.gap / machine.scale)
         if worst.gap > 1e-5 * worst.scale:
-            warn_user(
-                f"{type(self).__name__} did not converge: duality gap {worst.gap:.1e} at objective "
-                f"{worst.objective:.3g}. Scale the similarities to entries about 1, or change the parameters.",
-                ConvergenceWarning,
-            )
+            warn_gap(self, worst, ". Scale the similarities to entries about 1, or change the parameters.")
         return machines
+
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> list[Machine]:
+        solutions = self._solutions(S, y, points)
+        return [Machine(c, fit.intercept, fit.objective, fit.gap, found, fit.gap_scale) for fit, c, found in solutions]
 
 
 def eigen_system(S: Array) -> EigenSystem:
@@ -270,22 +259,19 @@ class SelfSimilarityMixin:
     """Prediction methods that take the similarity of new objects to themselves."""
 
     classes_: Array
-
-    def _row_scores(self, X: ArrayLike, self_similarity: ArrayLike | None) -> Array:
-        raise NotImplementedError
+    _row_scores: Any  # class scores from rows and self-similarities
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Decision values, (m,) for two classes, else votes plus a bounded sum of margins, (m, G).
 
-        `self_similarity`, a float or (m,), is the similarity of each new object to itself; the notes of the class say
-        when it is needed.
+        `self_similarity`, a float or (m,), is the similarity of each new object to itself.
         """
         scores = self._row_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
+        scores = self._row_scores(X, self_similarity)  # checks first that the model is fitted
         return self.classes_[np.argmax(scores, axis=1)]
 
 
@@ -299,7 +285,7 @@ class KernelSVM(SelfSimilarityMixin, LearnedSVM):
 
     def _row_scores(self, X: ArrayLike, given: Any) -> Any:
         Q = self.check_rows(X)
-        return self.class_scores(Q) if given is None else self._kernel_scores(Q, one_per_row(given, len(Q)))
+        return self.class_scores(Q) if given is None else self._kernel_scores(Q, base.one_per_row(given, len(Q)))
 
     def _kernel_scores(self, Q: Array, psi: Any) -> Any:
         """Class scores from the rows of the learned kernels for new objects with the self-similarities psi."""
@@ -308,7 +294,6 @@ class KernelSVM(SelfSimilarityMixin, LearnedSVM):
         return self._combine(np.column_stack(f), len(self.classes_))
 
     def _kernel_rows(self, rows: Array, psi: Any) -> Any:
-        """Rows of the kernel of a two-class solution."""
         return nearest_kernel_rows(self.kernel_, rows, psi)
 
     def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:

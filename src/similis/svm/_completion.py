@@ -7,32 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from similis import base
 from similis._utils.arrays import Array, Indices
+from similis._utils.fitted import fitted_reals
 from similis._utils.linalg import symmetric_part_of
-from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    ProximityClassifier,
-    at_least,
-    check_kernel,
-    check_labels,
-    check_partial_kernel,
-    check_proximity,
-    check_stack_width,
-    estimator,
-    fitted_reals,
-    measured_objects,
-    one_per_row,
-    param,
-    positive,
-    validated,
-)
+from similis.base import ProximityClassifier, at_least, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores
+from similis.svm._base import SelfSimilarityMixin, class_pairs, vote_scores, warn_gap
 
 
 @estimator
@@ -42,8 +26,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
     measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
-    beside two or more classes mark unlabeled objects, which take part in the completion (transduction). See [chen2010]
-    Eq. (6.6)-(6.10).
+    beside two or more classes mark unlabeled objects (transduction). See [chen2010] Eq. (6.6)-(6.10).
 
     Parameters
     ----------
@@ -56,36 +39,27 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    kernel_ : ndarray of shape (n, n)
-        K, positive semi-definite, known entries as they were; two classes only, as the next five.
-    weights_ : ndarray of shape (n,)
-        w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``.
+    classes_, transduction_ : ndarray of shape (G,), (n,)
+        Class labels; where some labels were -1, a label for every object, the given one where there was one.
+    kernel_, weights_ : ndarray of shape (n, n), (n,)
+        K, and w in the order of the columns of ``numpy.linalg.eigh(K_aux)``; two classes only, as the next four.
     dual_coef_, intercept_ : ndarray of shape (n,), float
         c, zero for objects without label, and b.
     objective_, gap_ : float
         The objective at this K, c and b, and how far it is above the dual value found.
-    transduction_ : ndarray of shape (n,)
-        Where some labels were -1: a label for every object, the given one where there was one.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM
         Three classes or more: the two classes of each model, the second positive; the two-class models.
 
-    See Also
-    --------
-    similis.CompleteKernel : completes without labels, for any number of objects and any classifier.
-
     Notes
     -----
-    Needs Clarabel: ``pip install 'similis[conic]'``. A single complete matrix is taken for both slices. The paper's
-    (6.10) for transduction has two matrix inequalities, of which one is enough.
+    Needs Clarabel: ``pip install 'similis[conic]'``. A single complete matrix is taken for both slices. The labels 1
+    and -1 alone are two classes. :class:`similis.CompleteKernel` completes without labels, any number of objects.
 
     New rows, (m, n, 2), hold what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred
     by (6.8) with the constraint r'K^+r <= t in place of the printed r'Kr <= t; the kernel value K(x, x) stays free.
     (6.8) needs the auxiliary value of x with itself, which no row holds: give it as ``self_similarity``. Without it, it
-    is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the smallest that leaves a kernel.
-
-    The labels 1 and -1 alone are two classes.
+    is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the smallest that leaves a kernel. Of the
+    two matrix inequalities of (6.10), for transduction, one is enough.
 
     Examples
     --------
@@ -109,24 +83,20 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         "_R": fitted_reals("n", None, optional=True),
         "dual_coef_": fitted_reals("n", optional=True),
     }
-
     reads = "similarity"
-    allow_missing = True
-    allow_stack = True
+    allow_missing = allow_stack = True
 
     @validated
     @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and fit the classifier, or do both for each pair of classes.
 
-        `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without unknown
-        entries. A label -1 beside two others or more is an object without label.
+        `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without NaN.
         """
         stack = self.check_training(X)
-        self.classes_, codes = check_labels(y, len(stack), who="CompletionSVM")
+        self.classes_, codes = base.check_labels(y, len(stack), who="CompletionSVM")
         if len(self.classes_) > 2 and self.classes_.dtype.kind in "iuf" and self.classes_[0] == -1:
             self.classes_, codes = self.classes_[1:], codes - 1
-        labeled = codes >= 0
         K, rows, aux = self._check_stack(stack)
         binary = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap_")
         for name in (*binary, "transduction_", "pairs_", "estimators_"):
@@ -135,8 +105,8 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         if G == 2:
             values = self._train(K, rows, aux, codes)[:, None]
         else:
-            self.pairs_ = class_pairs(G)
-            self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
+            self.pairs_, self.estimators_ = class_pairs(G), []
+            values = np.zeros((len(codes), len(self.pairs_)))
             for pair, column in zip(self.pairs_, values.T):
                 members = np.flatnonzero(np.isin(codes, [-1, *pair]))  # unlabeled objects take part in all pairs
                 part = clone(self)
@@ -146,33 +116,31 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
                 column[members] = part._train(K[block], rows[members], aux[block], inner)
                 part._members = members
                 self.estimators_.append(part)
-        if not labeled.all():
-            answers = self.classes_[np.argmax(vote_scores(values, G), axis=1)]
-            self.transduction_ = np.where(labeled, self.classes_[codes], answers)
+        if (codes < 0).any():
+            self.transduction_ = self.classes_[np.where(codes < 0, vote_scores(values, G).argmax(axis=1), codes)]
         return self
 
     def _check_stack(self, stack: Array) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
-        if stack.ndim == 2:
-            stack = np.stack([stack, stack], axis=2)
+        stack = np.stack([stack, stack], axis=2) if stack.ndim == 2 else stack
         if stack.shape[2] != 2:
             raise ProximityError(
                 f"CompletionSVM reads a stack of two, the kernel and an auxiliary kernel. Got {stack.shape[2]} slices."
             )
-        aux, missing = stack[:, :, 1], np.argwhere(np.isnan(stack[:, :, 1]))
-        if len(missing):
+        missing = np.isnan(stack[:, :, 1])
+        if missing.any():
             raise ProximityError(
-                f"The auxiliary kernel must be complete. Got NaN at row {missing[0][0]}, column {missing[0][1]}. Give "
-                "a stack of the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
+                f"The auxiliary kernel must be complete. Got NaN at {base.first_position(missing)}. Give a stack of "
+                "the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
             )
-        K, known = check_partial_kernel(stack[:, :, 0], "CompletionSVM")
-        rows = measured_objects(known, "CompletionSVM", "CompleteKernel")
+        K, known = base.check_partial_kernel(stack[:, :, 0], "CompletionSVM")
+        rows = base.measured_objects(known, "CompletionSVM", "CompleteKernel")
         block = K[np.ix_(rows, rows)].astype(np.float64)
-        check_kernel(block, "CompletionSVM needs known entries that form a kernel", K.dtype)
-        auxiliary = check_proximity(np.ascontiguousarray(aux))
-        dtype, auxiliary = auxiliary.dtype, symmetric_part_of(auxiliary.astype(np.float64), "The auxiliary kernel")
-        check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
-        return K.astype(np.float64), rows, auxiliary
+        base.check_kernel(block, "CompletionSVM needs known entries that form a kernel", K.dtype)
+        given = base.check_proximity(np.ascontiguousarray(stack[:, :, 1]))
+        aux = symmetric_part_of(given.astype(np.float64), "The auxiliary kernel")
+        base.check_kernel(aux, "The auxiliary kernel must be a kernel", given.dtype)
+        return K.astype(np.float64), rows, aux
 
     def _train(self, K: Array, rows: Any, aux: Array, codes: Indices) -> Any:
         """Fit codes 0 and 1, -1 for unlabeled; return the decision value of each object."""
@@ -187,11 +155,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         y = np.where(codes < 0, 0.0, 2.0 * codes - 1.0)
         fit = completion_machine(np.where(np.isnan(K), 0.0, K), rows, aux, y, eta=self.eta, gamma=self.gamma)
         if fit.gap > 1e-4 * max(abs(fit.objective), 1e-3):
-            warn_user(
-                f"CompletionSVM did not converge: duality gap {fit.gap:.1e} at objective "
-                f"{fit.objective:.3g} (solver: {fit.status}). Rescale the kernels to entries about 1.",
-                ConvergenceWarning,
-            )
+            warn_gap(self, fit, f" (solver: {fit.status}). Rescale the kernels to entries about 1.")
         c = np.zeros(len(K))
         c[y != 0] = fit.coef
         self.kernel_, self.weights_, self.dual_coef_ = fit.kernel, fit.weights, c
@@ -200,21 +164,17 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         return fit.kernel @ c + fit.intercept
 
     def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
-        check_is_fitted(self)
         rows = self.check_rows(X)
-        if rows.ndim == 2:
-            rows = np.stack([rows, rows], axis=2)
-        check_stack_width(rows, 2, self)
-        if np.isnan(rows[:, :, 1]).any():
-            i, j = np.argwhere(np.isnan(rows[:, :, 1]))[0]
-            raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at row {i}, column {j}.")
+        rows = np.stack([rows, rows], axis=2) if rows.ndim == 2 else rows
+        base.check_stack_width(rows, 2, self)
+        unknown = np.isnan(rows[:, :, 1])
+        if unknown.any():
+            where = base.first_position(unknown)
+            raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at {where}.")
         rows = rows.astype(np.float64)
-        given = None if self_similarity is None else one_per_row(self_similarity, len(rows))
-        machines = getattr(self, "estimators_", [self])
-        values = [
-            machine._values(rows if machine is self else rows[:, machine._members], given) for machine in machines
-        ]
-        return vote_scores(np.column_stack(values), len(self.classes_))
+        given = None if self_similarity is None else base.one_per_row(self_similarity, len(rows))
+        parts = [(one, rows[:, one._members]) for one in getattr(self, "estimators_", ())] or [(self, rows)]
+        return vote_scores(np.column_stack([one._values(own, given) for one, own in parts]), len(self.classes_))
 
     def _values(self, rows: Any, given: Any) -> Any:
         """Decision values of one two-class model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._base import KernelSVM, Machine, eigen_system
+from similis.svm._base import KernelSVM, eigen_system
 
 
 @estimator
@@ -35,37 +36,26 @@ class FullKernelSVM(KernelSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    kernel_ : ndarray of shape (n, n)
-        K; two classes only, as the next two. Transductive: of all objects.
-    dual_coef_, n_iter_ : ndarray of shape (n,), int
-        c, the one of least norm (transductive: of the labeled objects), and the number of indefinite SVMs solved.
-    transduction_ : ndarray of shape (n,)
-        Transductive only: a label for every object, the given one where there was one.
+    classes_, transduction_ : ndarray of shape (G,), (n,)
+        Class labels; transductive only, a label for every object, the given one where there was one.
+    kernel_, dual_coef_, n_iter_ : ndarray of shape (n, n), (n,), int
+        K, the c of least norm (transductive: of the labeled objects), and the number of indefinite SVMs solved; two
+        classes only.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         f(s) = s'coef + b on a new row s without a self-similarity.
     objective_, gap_, pairs_, estimators_, asymmetry_
         As in :class:`SimSVM`.
 
-    See Also
-    --------
-    SimSVM : learns the spectrum only; overfits less, according to the paper.
-
     Notes
     -----
-    gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2 makes the problem a search over the number t around the Indefinite
-    SVM; the gap is that of the original problem. As gamma grows K tends to S clipped; for a positive semi-definite S a
-    finite gamma suffices and K = S.
-
-    New rows: with their self-similarity, (5.14) in closed form, its constraint read as r'K^+ r <= t; without, the
-    projection on the range of K.
+    As gamma grows K tends to S clipped; for a positive semi-definite S a finite gamma suffices and K = S.
+    :class:`SimSVM` overfits less, according to the paper. New rows: with their self-similarity, (5.14) in closed form,
+    its constraint read as r'K^+ r <= t; without, the projection on the range of K.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import FullKernelSVM
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]]
     >>> FullKernelSVM(transductive=True).fit(S, [0, -1, 1, -1]).transduction_
     array([0, 0, 1, 1])
     """
@@ -87,8 +77,7 @@ class FullKernelSVM(KernelSVM):
         self.__dict__.pop("transduction_", None)
         if not self.transductive:
             return super().fit(X, y)
-        S = self.check_training(X)
-        labels = np.asarray(y)
+        S, labels = self.check_training(X), np.asarray(y)
         if labels.shape != (len(S),):
             raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
         known = np.array([bool(label != -1) for label in labels])
@@ -103,15 +92,14 @@ class FullKernelSVM(KernelSVM):
         f = np.zeros((len(S), len(machines)))
         for values, members, machine in zip(f.T, self._members, machines):
             values[members] = machine.learned["kernel_"] @ machine.learned["_kernel_coef"] + machine.intercept
-        scores = self._combine(f, len(self.classes_))
-        self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
+        predicted = self._combine(f, len(self.classes_)).argmax(axis=1)
+        self.transduction_ = self.classes_[np.where(known, whole, predicted)]
         return self
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
-        machine = FullKernelMachine(values, system.vectors, y)
-        machines = []
+        machine = FullKernelMachine(values, system.vectors, y)  # searches t, ||X|| = min_t (||X||^2 / t + t) / 2
         for point in points:
             fit = machine.solve(float(point["eta"]), float(point["gamma"]))
             coef = machine.inner.project(fit.coef, fit.rho)
@@ -122,5 +110,4 @@ class FullKernelSVM(KernelSVM):
                 # unlabeled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learned |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, coef, learned

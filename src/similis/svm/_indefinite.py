@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from similis._utils.arrays import Array, Indices
 from similis.base import Points, choice, estimator, fitted_reals, param, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
-from similis.svm._base import KernelSVM, Machine, eigen_system
+from similis.svm._base import KernelSVM, eigen_system
 
 
 @estimator
@@ -38,35 +39,24 @@ class IndefiniteSVM(KernelSVM):
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
-    alpha_, kernel_ : ndarray of shape (n,), (n, n)
-        The dual variables and K; two classes only, as ``n_iter_``.
-    n_iter_ : int
-        Number of ascent steps and Newton steps.
+    alpha_, kernel_, n_iter_ : ndarray of shape (n,), (n, n), int
+        The dual variables, K, and the number of ascent and Newton steps; two classes only.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
     objective_, gap_, pairs_, estimators_, asymmetry_
         As in :class:`SimSVM`.
 
-    See Also
-    --------
-    FullKernelSVM, SimSVM
-
     Notes
     -----
     The same as the primal problem (5.12), mean hinge loss + eta c'Kc + rho' ||K - S||_F^2, with C = 1 / (2 n eta) and
-    rho' = 2 eta rho; the paper drops that factor.
-
-    The projection is the limit of (5.14) without a self-similarity. The augmented rule is that of Wu et al. (sec. 4.1,
-    see :func:`~similis.proximity.augmented_rows`) applied to (5.9), and the reading of the heuristic that table 5.3
-    mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
-    contains v v' too. :class:`~similis.ProximityRidge` and :class:`~similis.ProximityOutlier` cover regression and
-    one-class problems, for which the paper states no form.
+    rho' = 2 eta rho; the paper drops that factor. The projection is the limit of (5.14) without a self-similarity. The
+    augmented rule is that of Wu et al. (sec. 4.1) applied to (5.9), a reading of the heuristic that table 5.3 mentions;
+    raw rows are what footnote 3 there warns of. No rule reproduces K on training rows: K contains v v' too.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import IndefiniteSVM
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]]
     >>> model = IndefiniteSVM(C=10, rho=0.1).fit(S, ["a", "a", "b", "b"])
     >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
     array(['a', 'b'], dtype='<U1')
@@ -77,16 +67,14 @@ class IndefiniteSVM(KernelSVM):
     query: str = param("projected", choice("projected", "augmented", "raw"))
 
     fitted_arrays = {"_before_clip": fitted_reals(None, None, optional=True)}
-
     _added_params = ("query",)  # since 1.0
     path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef", "_before_clip", "_typical_self")
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = IndefiniteMachine(values, system.vectors, y)
-        machines = []
         for point in points:
             C, rho = float(point["C"]), float(point["rho"])
             fit = machine.solve(C, rho)
@@ -95,9 +83,7 @@ class IndefiniteSVM(KernelSVM):
                 learned["_before_clip"] = S + np.outer(fit.v, fit.v) / (4 * rho)
             if self.query == "augmented":
                 learned["_typical_self"] = float(np.diag(S).mean())
-            coef = fit.v if self.query == "raw" else machine.project(fit.v, rho)
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            yield fit, fit.v if self.query == "raw" else machine.project(fit.v, rho), learned
 
     @cached_property
     def kernel_(self) -> Array:
@@ -125,5 +111,4 @@ class IndefiniteSVM(KernelSVM):
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         if self.query != "augmented":
             return super().path_scores(S, codes, Q, points)
-        models = [clone(self).set_params(**point).fit(S, codes) for point in points]
-        return [model.class_scores(Q) for model in models]
+        return [clone(self).set_params(**point).fit(S, codes).class_scores(Q) for point in points]

@@ -1,13 +1,11 @@
 """Learning in Krein spaces: support vectors [loosli2016], ridge and logistic regression [oglic2018].
 
-An indefinite kernel is the difference of two kernels, K = K_+ - K_-, and a function in its space the sum of a part in
-each, f = f_+ + f_-. Both papers measure a function by ||f_+||^2 and ||f_-||^2 instead of their difference.
+The kernel is the difference of two kernels, and a function f = f_+ + f_- is measured by ||f_+||^2 and ||f_-||^2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,25 +13,12 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from similis import base
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.fitted import fitted_reals
 from similis._utils.linalg import eigen_symmetric, take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    DecisionMixin,
-    PathMixin,
-    Points,
-    ProbabilityMixin,
-    ProximityClassifier,
-    ProximityEstimator,
-    ProximityRegressor,
-    RegressorPathMixin,
-    between,
-    choice,
-    estimator,
-    fitted_reals,
-    param,
-    positive,
-)
+from similis.base import Points, between, choice, estimator, param, positive
 from similis.proximity import SpectrumFlip
 from similis.svm._base import MarginClassifier, class_pairs, vote_scores
 
@@ -43,8 +28,8 @@ class KreinSVM(MarginClassifier):
     """Support vector machine in the Krein space of an indefinite similarity.
 
     With K = U diag(l) U', the dual is solved for the flipped kernel U diag(|l|) U', and its solution a is mapped back,
-    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are. See
-    [loosli2016].
+    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are. The same
+    classifier as :class:`similis.SpectrumFlip` in front of an SVC. See [loosli2016].
 
     Parameters
     ----------
@@ -55,22 +40,15 @@ class KreinSVM(MarginClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, asymmetry_ : ndarray of shape (G,), float
+        Class labels, and ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Coefficients of a row and intercept for each pair of classes, positive for the second.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    similis.SpectrumFlip : In front of scikit-learn's SVC the same classifier, because a'(P s) = (P a)'s.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import KreinSVM
-    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> S = [[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]]
     >>> KreinSVM(C=10).fit(S, ["a", "a", "b", "b"]).predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
     array(['a', 'b'], dtype='<U1')
     """
@@ -90,14 +68,13 @@ class KreinSVM(MarginClassifier):
         return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        found = self._solutions(S, codes, points)
-        return [vote_scores(Q @ coef.T + intercept, len(self.classes_)) for coef, intercept in found]
+        G = len(self.classes_)
+        return [vote_scores(Q @ coef.T + b, G) for coef, b in self._solutions(S, codes, points)]
 
     def _solutions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients and intercepts of all pairs of classes, for each point."""
         repair = SpectrumFlip()
-        A = repair.learn(take_symmetric_part(np.asarray(S, dtype=np.float64), self), None)
-        K = repair.transform_training(A)
+        K = repair.transform_training(repair.learn(take_symmetric_part(np.asarray(S, dtype=np.float64), self), None))
         G, pairs = len(self.classes_), class_pairs(len(self.classes_))
         solutions = []
         for point in points:
@@ -114,9 +91,8 @@ class KreinSVM(MarginClassifier):
         return solutions
 
 
-@dataclass(frozen=True)
-class _KreinSpace:
-    """Decomposition of the centered training kernel without its null space; the intercept is the mean of the target."""
+class _KreinSpace(NamedTuple):
+    """Decomposition of the centered training kernel without its null space."""
 
     values: Floats
     vectors: Floats
@@ -134,14 +110,25 @@ class _KreinSpace:
 
 
 @estimator
-class _KreinEstimator(ProximityEstimator):
-    """Base of ridge and logistic regression: the decomposition, and functions that are linear in a row."""
+class _KreinEstimator(base.ProximityEstimator):
+    """Base of ridge and logistic regression by functions that are linear in a row; a subclass writes `_functions`."""
 
     alpha: float = param(1.0, positive())
     ratio: float = param(1.0, between(0, np.inf, closed="right"))
     kind: str = param("similarity", choice("similarity", "dissimilarity"))
 
     path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
+    _functions: ClassVar[Any]  # of S, codes or target, and points: coefficients (G, n) and intercepts of each point
+
+    @single_blas_thread()
+    def learn(self, S: Array, y: Array) -> None:
+        [(self.coef_, self.intercept_)] = self._functions(S, y, [{"alpha": self.alpha, "ratio": self.ratio}])
+
+    def _values(self, Q: Array) -> Floats:
+        return self._entries(Q) @ self.coef_.T + self.intercept_
+
+    def _path_values(self, S: Array, y: Array, Q: Array, points: Points) -> list[Floats]:
+        return [self._entries(Q) @ coef.T + intercept for coef, intercept in self._functions(S, y, points)]
 
     def _entries(self, Q: Array) -> Floats:
         """Entries that the coefficients multiply: similarities, or -d^2 / 2."""
@@ -155,8 +142,9 @@ class _KreinEstimator(ProximityEstimator):
         keep = np.abs(system.values) > max(system.tolerance, 1e-13 * float(np.abs(K).max(initial=0.0)))
         return _KreinSpace(system.values[keep], system.vectors[:, keep], means)
 
-    def _ridge(self, space: _KreinSpace, Y: Floats, points: Points) -> list[tuple[Any, Any]]:
+    def _ridge(self, S: Array, Y: Floats, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients and intercepts of ridge regression on the columns of Y, for each point."""
+        space = self._decompose(S)
         target = space.vectors.T @ (Y - Y.mean(axis=0))
         found = []
         for point in points:
@@ -192,7 +180,7 @@ def _on_sphere(curvature: Floats, y: Floats, radius: float) -> Floats:
 
 
 @estimator
-class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
+class KreinRidge(_KreinEstimator, base.RegressorPathMixin, base.ProximityRegressor):
     """Ridge regression in the Krein space of an indefinite proximity.
 
     Minimizes sum_i (y_i - f(x_i) - b)^2 + alpha ||f_+||^2 + alpha ratio ||f_-||^2. In the eigenbasis of the centered
@@ -215,11 +203,7 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     coef_, intercept_ : ndarray of shape (n,), float
         f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
     asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    ProximityRidge : One penalty, chosen by leave-one-out.
+        As in :class:`KreinSVM`.
 
     Examples
     --------
@@ -235,39 +219,23 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
     spread: float | None = param(None, positive(), None)
 
     fitted_arrays = {"coef_": fitted_reals("n")}
-
-    @single_blas_thread()
-    def learn(self, S: Array, target: Floats) -> None:
-        point = {"alpha": self.alpha, "ratio": self.ratio}
-        [(coef, intercept)] = self._ridge(self._decompose(S), target[:, None], [point])
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
-
-    def row_values(self, Q: Array) -> Floats:
-        return self._entries(Q) @ self.coef_ + self.intercept_
+    row_values = _KreinEstimator._values
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
-        found = self._ridge(self._decompose(S), target[:, None], points)
-        return [(self._entries(Q) @ coef.T + intercept)[:, 0] for coef, intercept in found]
+        return self._path_values(S, target, Q, points)
+
+    def _functions(self, S: Array, target: Floats, points: Points) -> list[tuple[Any, Any]]:
+        return [(coef[0], float(b[0])) for coef, b in self._ridge(S, target[:, None], points)]
 
 
-class _KreinClassifier(DecisionMixin, _KreinEstimator, PathMixin, ProximityClassifier):
-    """Classifiers with one function per class, that is linear in a row; a subclass writes ``_functions``."""
+class _KreinClassifier(base.DecisionMixin, _KreinEstimator, base.PathMixin, base.ProximityClassifier):
+    """Base of classifiers with one function per class."""
 
     fitted_arrays = {"coef_": fitted_reals("G", "n"), "intercept_": fitted_reals("G")}
-
-    def _functions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
-        """Coefficients (G, n) and intercepts (G,) of each point."""
-        raise NotImplementedError
-
-    @single_blas_thread()
-    def learn(self, S: Array, codes: Indices) -> None:
-        [(self.coef_, self.intercept_)] = self._functions(S, codes, [{"alpha": self.alpha, "ratio": self.ratio}])
-
-    def class_scores(self, Q: Array) -> Array:
-        return self._entries(Q) @ self.coef_.T + self.intercept_
+    class_scores = _KreinEstimator._values
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        return [self._entries(Q) @ coef.T + intercept for coef, intercept in self._functions(S, codes, points)]
+        return self._path_values(S, codes, Q, points)
 
 
 class KreinRidgeClassifier(_KreinClassifier):
@@ -280,27 +248,24 @@ class KreinRidgeClassifier(_KreinClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, asymmetry_ : ndarray of shape (G,), float
+        As in :class:`KreinSVM`.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import KreinRidgeClassifier
-    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> S = [[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]]
     >>> KreinRidgeClassifier().fit(S, ["a", "a", "b", "b"]).predict([[0.5, 0.6, 0.1, 0.2]])
     array(['a'], dtype='<U1')
     """
 
     def _functions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
-        return self._ridge(self._decompose(S), np.eye(len(self.classes_))[codes], points)
+        return self._ridge(S, np.eye(len(self.classes_))[codes], points)
 
 
-class KreinLogistic(ProbabilityMixin, _KreinClassifier):
+class KreinLogistic(base.ProbabilityMixin, _KreinClassifier):
     """Logistic regression in the Krein space of an indefinite proximity.
 
     Minimizes the negative log-likelihood + alpha (||f_+||^2 + ratio ||f_-||^2) / 2, multinomial for several classes:
@@ -313,18 +278,15 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, asymmetry_ : ndarray of shape (G,), float
+        As in :class:`KreinSVM`.
     coef_, intercept_ : ndarray of shape (G, n), (G,)
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`. Zero for the first of two classes.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import KreinLogistic
-    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> S = [[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]]
     >>> KreinLogistic().fit(S, ["a", "a", "b", "b"]).predict_proba([[0.5, 0.6, 0.1, 0.2]]).round(2)
     array([[0.63, 0.37]])
     """
@@ -345,8 +307,7 @@ class KreinLogistic(ProbabilityMixin, _KreinClassifier):
             # Features U (|l| / penalty)^(1/2), whose weights have the norm of the penalty; a centered row k becomes
             # k U sign(l) / (|l| penalty)^(1/2).
             l, penalty = np.abs(space.values), space.penalties(point["alpha"], point["ratio"])  # noqa: E741
-            fit = LogisticRegression(C=1.0, tol=1e-7, max_iter=2000)
-            fit.fit(space.vectors * np.sqrt(l / penalty), codes)
+            fit = LogisticRegression(tol=1e-7, max_iter=2000).fit(space.vectors * np.sqrt(l / penalty), codes)
             dual = fit.coef_ * np.sign(space.values) / (np.sqrt(l) * np.sqrt(penalty)) @ space.vectors.T
             coef, intercept = space.fold(dual, fit.intercept_)
             if G == 2:

@@ -22,8 +22,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     """Probabilistic classification vector machine: a sparse probit model on rows of similarities.
 
     P(y = 1 | x) = Phi(sum_i w_i s(x, x_i) + b), where a weight has the sign of its object's class: w_i is half-normal
-    with its own precision, whose flat prior makes most weights zero. The rows need not come from a kernel. See
-    [chen2009pcvm].
+    with its own precision, whose flat prior makes most weights zero. See [chen2009pcvm].
 
     Parameters
     ----------
@@ -35,19 +34,17 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, n_iter_ : ndarray of shape (G,), int
+        Class labels, and the largest number of iterations.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Weights for each pair of classes, positive for objects of the second, and intercepts.
-    n_iter_ : int
-        Largest number of iterations.
 
     Notes
     -----
-    The updates of expectation maximization, thresholds and models of pairs of classes are those of the authors' public
-    program. It starts at random and adapts the width of a Gaussian kernel; here f starts at 5 y, w at 0.7 and abs(b) at
-    1, near the means of its random numbers, and the matrix is given (the study chooses a power by cross-validation).
-    Probabilities p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum [price1995].
+    Updates, thresholds and models of pairs of classes are those of the authors' public program. It starts at random and
+    adapts the width of a Gaussian kernel; here f starts at 5 y, w at 0.7 and abs(b) at 1, near the means of its random
+    numbers. Probabilities p_gh of pairs are coupled by P_g = 1 / (sum_h 1 / p_gh - G + 2), divided by their sum
+    [price1995].
 
     Examples
     --------
@@ -70,8 +67,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
         S = np.asarray(S, dtype=np.float64)
         scale = float(np.abs(S).max(initial=0.0)) or 1.0
         pairs = class_pairs(len(self.classes_))
-        self.coef_, self.intercept_ = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs))
-        self.n_iter_ = 0
+        self.coef_, self.intercept_, self.n_iter_ = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs)), 0
         for k, (g, h) in enumerate(pairs):
             members = np.flatnonzero((codes == g) | (codes == h))
             y = np.where(codes[members] == h, 1.0, -1.0)
@@ -94,8 +90,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     def _expect_maximize(self, S: Floats, y: Floats) -> tuple[Any, float, int]:
         """Weights, intercept and number of iterations for labels 1 and -1."""
-        n = len(y)
-        B = S * y
+        n, B = len(y), S * y
         w, f, used = np.full(n, 0.7), 5 * y, np.arange(n)
         b, spread = 0.0, 2.0  # spread: 2 b^2 with abs(b) = 1
         for n_iter in range(1, self.max_iter + 1):  # noqa: B007

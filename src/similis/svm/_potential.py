@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.arrays import Array
-from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base import Points, between, choice, estimator, param, positive
 from similis.solvers import BoxLasso, lp_margin
-from similis.svm._base import Machine, RowMachine
+from similis.svm._base import Machine, RowMachine, warn_gap
 
 
 @estimator
@@ -20,9 +18,8 @@ class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.
 
     Minimizes ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
-    sign of s(x)'a. S may be any matrix: asymmetric, indefinite, of any rank. Few coefficients are non-zero; only the
-    similarities to those objects are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.8) and [cazzanti2007]
-    Eq. (2.15)-(2.16).
+    sign of s(x)'a. S may be any matrix. Few coefficients are non-zero; only the similarities to those objects are
+    needed. See [chen2010] Eq. (2.8) and [cazzanti2007] Eq. (2.15)-(2.16).
 
     Parameters
     ----------
@@ -46,35 +43,28 @@ class PotentialSVM(RowMachine):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
-    coef_ : ndarray of shape (n,) or (r,), or (number of models, n) for three classes or more
-        a, dense; with `normalize`, in units of the columns as they come: a_i / norm_i.
-    intercept_ : float, or ndarray of shape (number of models,)
-        0 without `normalize`; with it, mean(y) minus what centering the columns takes away.
+    classes_, columns_ : ndarray of shape (G,), ndarray
+        Class labels, the second positive; training objects, or features, with a non-zero coefficient.
+    coef_, intercept_ : ndarray of shape (n,) or (r,) and float, or ndarrays over the models for three classes or more
+        a_i / norm_i, dense; 0 without `normalize`, else mean(y) minus what centering the columns takes away.
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of PotentialSVM
         Three classes or more: the two classes of each model (one-vs-one), the second positive; the models.
-    columns_ : ndarray
-        Training objects, or features, with a non-zero coefficient.
 
     Notes
     -----
-    The two papers' forms differ: (2.15) of [cazzanti2007] has an intercept, (2.8) of [chen2010] has none. That columns
-    are normalized in the former is not stated there but reproduces its tables. With `normalize`, C and epsilon bound
-    and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
+    That [cazzanti2007] normalizes columns is not stated there but reproduces its tables. With `normalize`, C and
+    epsilon bound and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
 
     An integer weight of an object is equivalent to as many copies of it: it multiplies the error and the bound C of the
     coefficient. Where columns are features, it multiplies the error only.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import PotentialSVM
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]])
-    >>> model = PotentialSVM(epsilon=0.5).fit(S, ["a", "a", "b", "b"])
-    >>> model.coef_.round(3)
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]]
+    >>> PotentialSVM(epsilon=0.5).fit(S, ["a", "a", "b", "b"]).coef_.round(3)
     array([ 0.   , -0.842,  0.74 ,  0.072])
     """
 
@@ -109,11 +99,7 @@ class PotentialSVM(RowMachine):
         for point in points:
             fit = problem.solve(point["epsilon"], point["C"] * bound)
             if fit.gap > max(1e-6 * fit.objective, 1e-9 * weight.sum()):
-                warn_user(
-                    f"PotentialSVM did not converge: duality gap {fit.gap:.1e} at objective "
-                    f"{fit.objective:.3g}. Raise epsilon or rescale the similarities.",
-                    ConvergenceWarning,
-                )
+                warn_gap(self, fit, ". Raise epsilon or rescale the similarities.")
             coef = fit.coef / norm
             machines.append(Machine(coef, float(b - center @ coef), fit.objective, fit.gap))
         return machines
@@ -124,7 +110,7 @@ class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.
 
     Minimizes ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
-    zero; only the similarities to the others are needed (see :func:`similis.compact`). See [chen2010] Eq. (2.7).
+    zero. See [chen2010] Eq. (2.7).
 
     Parameters
     ----------
@@ -133,36 +119,28 @@ class LPMachine(RowMachine):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
-    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
-        w, dense.
-    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
-        b; the middle where an interval of them is optimal.
-    objective_, gap_, pairs_, estimators_, columns_
+    coef_, intercept_ : ndarray of shape (n,) and float, or ndarrays over the pairs of classes for three or more
+        w, dense, and b, the middle where an interval of them is optimal.
+    classes_, objective_, gap_, pairs_, estimators_, columns_
         As in :class:`PotentialSVM`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import LPMachine
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]])
-    >>> model = LPMachine(C=10).fit(S, ["a", "a", "b", "b"])
-    >>> model.columns_
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]]
+    >>> LPMachine(C=10).fit(S, ["a", "a", "b", "b"]).columns_
     array([0, 1])
     """
 
     C: float = param(1.0, positive())
-
     path_params = ("C",)
 
     def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
         solved: dict[float, Machine] = {}
-        last: Any = None
-        inside = False
+        inside = False  # no multiplier at its bound: larger C have the same solution
         for C in sorted({point["C"] for point in points}):
             if not inside:
-                last = lp_margin(S, y, C * weight)
-                inside = (last.multipliers < C * weight * (1 - 1e-9)).all()
-            solved[C] = Machine(last.coef, last.intercept, last.objective, last.gap)
+                fit = lp_margin(S, y, C * weight)
+                inside = (fit.multipliers < C * weight * (1 - 1e-9)).all()
+            solved[C] = Machine(fit.coef, fit.intercept, fit.objective, fit.gap)
         return [solved[point["C"]] for point in points]

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from similis import base
 from similis._utils.arrays import Array, Floats
+from similis._utils.fitted import fitted_reals
 from similis._utils.linalg import EigenSystem, take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    Points,
-    ProximityRegressor,
-    RegressorPathMixin,
-    check_proximity,
-    choice,
-    estimator,
-    fitted_reals,
-    param,
-    positive,
-)
+from similis.base import Points, ProximityRegressor, RegressorPathMixin, choice, estimator, param, positive
 from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.solvers import RidgePath, ridge_path
 
-_REPAIRS: dict[str | None, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
+_REPAIRS: dict[str, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
 
 
-@dataclass(frozen=True)
-class _Kernel:
+class _Kernel(NamedTuple):
     """Decomposition of the repaired kernel of some training objects."""
 
     values: Floats  # repaired, not negative
@@ -46,13 +36,6 @@ class _Kernel:
         # g(x, i) = -(d(x, i)^2 - r_i - a(x)) / 2: the part a(x) vanishes, because the coefficients sum to zero.
         coef = coef - coef.mean(axis=-1, keepdims=True)
         return -0.5 * coef, intercept + 0.5 * coef @ self.row_means
-
-    @property
-    def scale(self) -> float:
-        """Mean eigenvalue of the centered kernel, 1 if it is zero."""
-        along = float(self.values @ self.vectors.sum(axis=0) ** 2) / len(self.values)  # 1'K 1 / n
-        spread = max(float(self.values.sum()) - along, 0.0) / len(self.values)
-        return spread if spread > np.finfo(np.float64).eps * self.values.max() else 1.0
 
 
 @estimator
@@ -82,27 +65,19 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     ----------
     coef_, intercept_ : ndarray of shape (n,), float
         f(x) = sum_i coef_i s(x, i) + intercept_, with d(x, i)^2 for dissimilarities.
-    dual_coef_ : ndarray of shape (n,)
-        Coefficients of the repaired kernel; they sum to zero.
-    alphas_, loo_errors_ : ndarray of shape (A,)
-        Candidates for the regularizer, and the mean squared leave-one-out error of each.
-    best_alpha_ : float
-        Candidate with the smallest leave-one-out error.
-    loo_predictions_ : ndarray of shape (n,)
-        Leave-one-out predictions of the training objects with ``best_alpha_``; NaN for a single object.
+    alphas_, loo_errors_, best_alpha_ : ndarray of shape (A,), (A,), float
+        Candidates for the regularizer, the mean squared leave-one-out error of each, and the best candidate.
+    dual_coef_, loo_predictions_ : ndarray of shape (n,)
+        Coefficients of the repaired kernel, which sum to zero; leave-one-out predictions of the training objects with
+        ``best_alpha_``, NaN for a single object.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
 
-    See Also
-    --------
-    SimilarityKNNRegressor, similis.solvers.ridge_path
-
     Notes
     -----
-    ``loo_predictions_`` equal those of refitting without the object, on the kernel of the repaired training matrix. If
-    the matrix is indefinite, the repair has used the row of the object that is left out (not its target), and the error
-    is estimated slightly too low. Use ``loo="honest"``, or estimate the error of the whole procedure, choice of the
-    regularizer included, by ``cross_val_predict(ProximityRidge(), S, y, cv=10)``.
+    If the matrix is indefinite, the repair has used the row of the object that is left out (not its target), and
+    ``loo_errors_`` are slightly too low. Use ``loo="honest"``, or estimate the error of the whole procedure, choice of
+    the regularizer included, by ``cross_val_predict(ProximityRidge(), S, y, cv=10)``.
 
     Examples
     --------
@@ -113,11 +88,9 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     >>> model = ProximityRidge().fit(S, np.sin(x))
     >>> model.predict(np.exp(-np.abs(np.array([[1.5], [4.5]]) - x))).round(2)
     array([ 0.99, -0.97])
-    >>> bool(np.abs(model.loo_predictions_ - np.sin(x)).max() < 0.2)
-    True
     """
 
-    spectrum: str | None = param("clip", choice(*[name for name in _REPAIRS if name]), None)
+    spectrum: str | None = param("clip", choice(*_REPAIRS), None)
     alphas: Any = param("auto", choice("auto"), positive(), "array-like")
     loo: str = param("fast", choice("fast", "honest"))
     kind: str = param("similarity", choice("similarity", "dissimilarity"))
@@ -129,7 +102,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         "loo_errors_": fitted_reals("A", nan=True),
         "loo_predictions_": fitted_reals("n", nan=True),
     }
-
     path_params = ("alphas",)
 
     @single_blas_thread()
@@ -137,12 +109,10 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         kernel = self._decompose(S)
         self.alphas_ = self._candidates(self.alphas, kernel)
         path = ridge_path(kernel.values, kernel.vectors, target, self.alphas_)
-        loo = self._leave_one_out(S, target, path)
-        self.loo_errors_ = _mean_squares(loo, target)
+        loo, self.loo_errors_ = self._leave_one_out(S, target, path)
         best = int(np.argmin(self.loo_errors_))
         self.best_alpha_ = float(self.alphas_[best])
-        self.loo_predictions_ = loo[best].copy()
-        self.dual_coef_ = path.dual_coef[best].copy()
+        self.loo_predictions_, self.dual_coef_ = loo[best].copy(), path.dual_coef[best].copy()
         coef, intercept = kernel.fold(path.dual_coef[best], path.intercepts[best])
         self.coef_, self.intercept_ = coef, float(intercept)
 
@@ -160,14 +130,12 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         `X` are the training proximities, as given to ``fit``. Returns `coef`, (n, n), and `intercept`, (n,):
         ``h(x) = coef @ entries + intercept`` for the entries of a row, see :meth:`row_entries`.
         """
-        kernel = self._decompose(check_proximity(X, kind=self.proximity_kind))
+        kernel = self._decompose(base.check_proximity(X, kind=self.proximity_kind))
         gain = 1.0 / (kernel.values + self.best_alpha_)
         G = (kernel.vectors * gain) @ kernel.vectors.T
-        G1 = G.sum(axis=1)
-        total = G1.sum()
+        G1, total = G.sum(axis=1), G.sum(axis=1).sum()
         # Inverse of the bordered matrix of ridge_path: c = (G - G1 G1' / 1'G 1) y, b = (G1 / 1'G 1)'y.
-        coef, intercept = kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
-        return coef, intercept
+        return kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         kernel = self._decompose(S)
@@ -175,7 +143,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         path = ridge_path(kernel.values, kernel.vectors, target, np.concatenate(grids))
         chosen = np.cumsum([0, *(len(grid) for grid in grids[:-1])]).tolist()
         if len(path.alphas) > len(points):
-            errors = _mean_squares(self._leave_one_out(S, target, path), target)
+            _, errors = self._leave_one_out(S, target, path)
             chosen = [start + int(np.argmin(errors[start : start + len(grid)])) for start, grid in zip(chosen, grids)]
         coef, intercept = kernel.fold(path.dual_coef[chosen], path.intercepts[chosen])
         return list((self._entries(Q) @ coef.T + intercept).T)
@@ -196,13 +164,12 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
             K = K**2
             row_means = K.mean(axis=1)
             K = -0.5 * (K - row_means - row_means[:, None] + row_means.mean())
-        repair = _REPAIRS.get(self.spectrum, SpectrumClip)()
+        repair = _REPAIRS[self.spectrum or "clip"]()
         repair.learn(K, None)
         values, vectors = repair.eigenvalues_, repair.eigenvectors_
-        least = float(values[0])
-        if self.spectrum is None and least < -EigenSystem(values, vectors).tolerance:
+        if self.spectrum is None and values[0] < -EigenSystem(values, vectors).tolerance:
             raise ProximityError(
-                f"spectrum=None needs a positive semi-definite kernel. Got an eigenvalue of {least:.4g}; choose "
+                f"spectrum=None needs a positive semi-definite kernel. Got an eigenvalue of {values[0]:.4g}; choose "
                 "spectrum='clip', 'flip' or 'shift'."
             )
         if self.spectrum == "flip":
@@ -213,7 +180,10 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
 
     def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
         if isinstance(alphas, str):
-            return kernel.scale * np.logspace(-6, 4, 41)
+            l = kernel.values  # noqa: E741
+            along = float(l @ kernel.vectors.sum(axis=0) ** 2) / len(l)  # 1'K 1 / n
+            mean = max(float(l.sum()) - along, 0.0) / len(l)  # of the eigenvalues of the centered kernel
+            return (mean if mean > np.finfo(np.float64).eps * l.max() else 1.0) * np.logspace(-6, 4, 41)
         try:
             grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         except (TypeError, ValueError):
@@ -222,13 +192,10 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
             raise ProximityError(f"alphas must be 'auto' or finite numbers above zero. Got {str(alphas)[:60]}.")
         return grid
 
-    def _leave_one_out(self, S: Array, target: Floats, path: RidgePath) -> Floats:
-        """Leave-one-out predictions for each regularizer, (A, n)."""
-        if self.loo == "fast" or len(target) == 1:
-            return path.loo
-        points = [{"alphas": alpha} for alpha in path.alphas]
-        return np.asarray(self.path_values_cv(S, target, np.arange(len(target)), points))
-
-
-def _mean_squares(predicted: Floats, target: Floats) -> Floats:
-    return np.asarray(((predicted - target) ** 2).mean(axis=1))
+    def _leave_one_out(self, S: Array, target: Floats, path: RidgePath) -> tuple[Floats, Floats]:
+        """Leave-one-out predictions, (A, n), and their mean squared errors for each regularizer."""
+        predicted = path.loo
+        if self.loo == "honest" and len(target) > 1:
+            points = [{"alphas": alpha} for alpha in path.alphas]
+            predicted = np.asarray(self.path_values_cv(S, target, np.arange(len(target)), points))
+        return predicted, np.asarray(((predicted - target) ** 2).mean(axis=1))

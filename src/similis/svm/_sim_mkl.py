@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
 from similis.base import Integral, Options, Points, check_stack_width, choice, estimator, param, positive
 from similis.exceptions import ProximityError
-from similis.solvers import LearntSpectrum, SpectralMachine, signed_mkl
-from similis.svm._base import LearnedSVM, Machine, eigen_system
-from similis.svm._sim_svm import SimSVM, anchored_spectrum
+from similis.solvers import SpectralMachine, signed_mkl
+from similis.svm._base import LearnedSVM, eigen_system
+from similis.svm._sim_svm import SimSVM, Spectrum
 
 
 @estimator
@@ -21,9 +22,8 @@ class SimMKL(LearnedSVM):
     """SimMKL: learns weights of several kernels and spectra of several indefinite similarities in one classifier.
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
-    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
-    gamma sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning. See
-    [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
+    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc + gamma
+    sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. See [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
 
     Parameters
     ----------
@@ -45,18 +45,14 @@ class SimMKL(LearnedSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    roles_, names_ : tuple of str
-        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
+    classes_, roles_, names_ : ndarray of shape (G,), tuple of str, tuple of str
+        Class labels, and role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
     weights_, named_weights_ : ndarray of shape (m,), dict of str to float
         w, in the order of the kernels among the slices, and by name; two classes only, as all down to ``n_iter_``.
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
-    active_ : bool
-        False where every anchor is optimal as it is; only set where there is no kernel.
-    dual_coef_, trace_, n_iter_ : ndarray of shape (n,), float, int
-        c, the trace shared, and the number of interior-point steps.
+    dual_coef_, trace_, active_, n_iter_ : ndarray of shape (n,), float, bool, int
+        c, the trace shared, False where all anchors are optimal (set without kernels only), and the number of steps.
     coef_, intercept_ : ndarray of shape (n, q) and float, or ndarrays over the pairs of classes for three or more
         f = sum of products of a new block with coef, + b.
     objective_, gap_, pairs_, estimators_
@@ -64,8 +60,8 @@ class SimMKL(LearnedSVM):
 
     Notes
     -----
-    docs/guide/duals.md derives the dual, which needs no semidefinite program. The weights use the whole trace, which
-    never makes the objective worse. A slice of zeros has weight zero.
+    docs/guide/duals.md derives the dual. The weights use the whole trace, which never makes the objective worse. A
+    slice of zeros has weight zero.
 
     Examples
     --------
@@ -125,10 +121,9 @@ class SimMKL(LearnedSVM):
             )
         for A, role, name in zip(slices, roles, self.names_):
             if role == "kernel" and not _is_kernel(A):
-                least = float(eigen_system(A).values[0])
                 raise ProximityError(
-                    f"Slice {name!r} is declared a kernel but has a negative eigenvalue, {least:.3g}. Declare it a "
-                    "similarity, or make it a kernel with SpectrumClip."
+                    f"Slice {name!r} is declared a kernel but has a negative eigenvalue, "
+                    f"{eigen_system(A).values[0]:.3g}. Declare it a similarity, or make it a kernel with SpectrumClip."
                 )
         return roles
 
@@ -138,16 +133,14 @@ class SimMKL(LearnedSVM):
         check_stack_width(Q, stack.shape[2], self)
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
-    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
-        similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
-        others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
-        systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
-        anchors = [anchored_spectrum(system, self.anchor) for system in systems]
-        norm = "identity" if self.anchor == "identity" else self.norm
-        spectra = [
-            LearntSpectrum(system.values[keep], system.vectors[:, keep], anchor[keep], norm)
-            for system, (anchor, keep) in zip(systems, anchors)
-        ]
+    def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
+        similar, others = ([k for k, r in enumerate(self.roles_) if r == role] for role in ("similarity", "kernel"))
+        if self.signed and similar:
+            raise ProximityError(
+                f"signed=True combines kernels only. Slice {self.names_[similar[0]]!r} is a similarity: set "
+                "roles='kernels'."
+            )
+        spectra = [Spectrum(np.ascontiguousarray(S[:, :, k]), self.anchor, self.norm) for k in similar]
         kernels = [np.asarray(symmetric_part(S[:, :, k]), dtype=np.float64) for k in others]
         bases: list[Any] = [None] * len(others)  # eigenvectors of clipped kernels
         if isinstance(self.roles, str):
@@ -158,42 +151,23 @@ class SimMKL(LearnedSVM):
                 kernels[j] = (bases[j] * system.values[kept]) @ bases[j].T
         trace = self.trace
         if trace is None:
-            first = float(spectra[0].values @ spectra[0].anchor) if spectra else 0.0
+            first = float(spectra[0].learnt.values @ spectra[0].learnt.anchor) if spectra else 0.0
             trace = first if first > 0 else float(len(y))
-        if self.signed and similar:
-            raise ProximityError(
-                f"signed=True combines kernels only. Slice {self.names_[similar[0]]!r} is a similarity: set "
-                "roles='kernels'."
-            )
-        machine = None if self.signed else SpectralMachine(y, spectra, kernels, trace)
-        machines = []
+        machine = None if self.signed else SpectralMachine(y, [spectrum.learnt for spectrum in spectra], kernels, trace)
         for point in points:
             eta, gamma = point["eta"], point["gamma"]
             fit = signed_mkl(y, kernels, trace, eta) if machine is None else machine.solve(eta, gamma)
-            coef, alphas = np.zeros((len(y), S.shape[2])), []
-            for k, system, (anchor, keep), multipliers in zip(similar, systems, anchors, fit.alphas):
-                alpha = anchor.copy()
-                alpha[keep] = multipliers
-                alphas.append(alpha)
-                coef[:, k] = system.vectors @ (alpha * (system.vectors.T @ fit.coef))
+            coef, systems = np.zeros((len(y), S.shape[2])), []
+            for k, spectrum, multipliers in zip(similar, spectra, fit.alphas):
+                alpha, coef[:, k] = spectrum.modify(multipliers, fit.coef)
+                systems.append((spectrum.values, spectrum.vectors, alpha))
             for k, weight_k, U in zip(others, fit.weights, bases):
                 # [chen2010] sec. 4.1 -> a new row s of a clipped kernel is U U's
                 coef[:, k] = weight_k * (fit.coef if U is None else U @ (U.T @ fit.coef))
-            one = len(similar) == 1
-            names = [self.names_[k] for k in others]
-            learned = {
-                "eigenvalues_": systems[0].values if one else [system.values for system in systems],
-                "eigenvectors_": systems[0].vectors if one else [system.vectors for system in systems],
-                "alpha_": alphas[0] if one else alphas,
-                "active_": fit.active,
-                "dual_coef_": fit.coef,
-                "n_iter_": fit.n_iter,
-                "weights_": fit.weights,
-                "named_weights_": dict(zip(names, fit.weights.tolist())),
-                "trace_": float(trace),
-            }
-            machines.append(Machine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
-        return machines
+            several = [list(part) for part in zip(*systems)] or [[], [], []]
+            named = dict(zip((self.names_[k] for k in others), fit.weights.tolist()))
+            found = fit.active, fit.coef, fit.n_iter, fit.weights, named, float(trace)
+            yield fit, coef, dict(zip(self._names, (*(systems[0] if len(systems) == 1 else several), *found)))
 
 
 def _is_kernel(A: Array) -> Any:

@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    Integral,
-    Points,
-    at_least,
-    choice,
-    clip_n_neighbors,
-    estimator,
-    fitted_count,
-    fitted_indices,
-    fitted_reals,
-    max_neighbors,
-    param,
-    positive,
-)
+from similis._utils.fitted import fitted_count, fitted_indices, fitted_reals
+from similis.base import Integral, Points, at_least, choice, clip_n_neighbors, estimator, max_neighbors, param, positive
 from similis.solvers import local_svm_scores, top_k
 from similis.svm._base import MarginClassifier
 
@@ -27,8 +15,8 @@ from similis.svm._base import MarginClassifier
 class SVMKNN(MarginClassifier):
     """SVM-KNN: classify each object by a support vector machine fitted to its k nearest neighbors.
 
-    Local decisions help where a global classifier fails, such as on sparse similarities. With k = n it is the global
-    support vector machine on the repaired matrix. See [chen2010] Eq. (2.4), sec. 2.1.5, 4.1, 4.3.
+    Local decisions help on sparse similarities. With k = n it is the global support vector machine on the repaired
+    matrix. See [chen2010] Eq. (2.4), sec. 2.1.5, 4.1, 4.3.
 
     Parameters
     ----------
@@ -37,8 +25,7 @@ class SVMKNN(MarginClassifier):
     C : float, default=1.0
         Cost of a violated margin.
     spectrum : {"clip", "flip", "shift"}, default="clip"
-        How the neighbors' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
-        query's k similarities by the same projection, shift leaves them.
+        Repair of an indefinite k x k block of the neighbors; clip and flip also project the query's k similarities.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -50,16 +37,13 @@ class SVMKNN(MarginClassifier):
     Notes
     -----
     Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
-    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class. Equal
-    similarities go to the lower training index.
-
-    For asymmetric matrices see :class:`SimilarityKNN`; the neighbors' block enters by its symmetric part.
+    class without neighbors loses to the others with a margin of one. Equal similarities go to the lower training index.
+    The block enters by its symmetric part; see :class:`SimilarityKNN`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import SVMKNN
-    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]])
+    >>> S = [[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]]
     >>> model = SVMKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
     >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
     array(['a', 'b'], dtype='<U1')
@@ -75,7 +59,6 @@ class SVMKNN(MarginClassifier):
         "_S": fitted_reals("n", "n"),
         "n_neighbors_": fitted_count(1, "n"),
     }
-
     path_params = ("n_neighbors", "C")
     reads = "similarity"
     accept_sparse = True
