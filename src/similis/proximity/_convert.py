@@ -21,18 +21,11 @@ from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 class ToDissimilarity(Elementwise):
     """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
 
-    ==============  =======================  ============================================
-    method          d(x, z)                  use for
-    ==============  =======================  ============================================
-    ``max-minus``   upper - s(x, z)          a similarity with an upper bound
-    ``root``        sqrt(upper - s(x, z))    the same; Euclidean when S is a kernel with a constant diagonal
-    ``reciprocal``  1 / s(x, z)              a positive similarity without a bound
-    ==============  =======================  ============================================
-
     Parameters
     ----------
     method : {"max-minus", "reciprocal", "root"}, default="max-minus"
-        The rule. ``reciprocal`` rejects similarities that are not positive.
+        upper - s; 1 / s, for positive similarities only; or sqrt(upper - s), which is Euclidean when S is a kernel with
+        a constant diagonal.
     upper : float, default=None
         Upper bound of the training similarities, by default the largest. A new similarity above the bound gives 0.
 
@@ -100,19 +93,11 @@ class ToDissimilarity(Elementwise):
 class ToSimilarity(Elementwise):
     """Turn dissimilarities into similarities.
 
-    ===============  =========================  ============================================
-    method           s(x, z)                    note
-    ===============  =========================  ============================================
-    ``linear``       1 - d(x, z) / d_max        d_max is the largest training dissimilarity
-    ``reciprocal``   1 / d(x, z)                the largest finite value where d = 0 and on the training diagonal
-    ``rbf``          exp(-gamma d(x, z)^2)      depends on the unit of d
-    ``exponential``  exp(-gamma d(x, z) / d_m)  d_m is the median training dissimilarity of two objects
-    ===============  =========================  ============================================
-
     Parameters
     ----------
     method : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
-        The rule.
+        1 - d / d_max, d_max the largest training dissimilarity; 1 / d; exp(-gamma d^2); or exp(-gamma d / d_m), d_m the
+        median training dissimilarity of two objects.
     gamma : float, default=1.0
         Tightness of ``rbf`` and ``exponential``, above zero.
 
@@ -428,13 +413,6 @@ def _most_likely_power(D: Array) -> float:
 class Tighten(Elementwise):
     """Make a similarity tighter: similar objects count more, all others less.
 
-    ===============  =============================================  ======================================
-    method           t(x, z)                                        unchanged predictions for
-    ===============  =============================================  ======================================
-    ``power``        sign(s) (abs(s) / s_max)^q, s = s(x, z)        c S, c > 0
-    ``exponential``  exp(-q (s_max - s(x, z)) / (s_max - s_m))      c S + b, c > 0
-    ===============  =============================================  ======================================
-
     A sum over a class, as in :class:`~similis.MaxSim`, :class:`~similis.SBC` and
     :class:`~similis.SimilarityPerceptron`, depends on the whole class where the similarity is flat, and on the nearest
     objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5.
@@ -444,15 +422,14 @@ class Tighten(Elementwise):
     q : float, default=4.0
         Tightness, above zero. A grid of powers of two, from 1 to 64, covers most data.
     method : {"power", "exponential"}, default="power"
-        The rule.
+        sign(s) (|s| / s_max)^q, with the same predictions for c S, c > 0; or exp(-q (s_max - s) / (s_max - s_m)), with
+        the same predictions for c S + b.
 
     Attributes
     ----------
-    largest_ : float
-        s_max, the largest absolute training similarity for ``power``, the largest similarity for ``exponential``.
-    spread_ : float
-        ``exponential``: s_max - s_m with s_m the median training similarity of two objects, one instead of zero.
-        ``power``: `largest_`.
+    largest_, spread_ : float
+        ``power``: both s_max, the largest absolute training similarity. ``exponential``: s_max, the largest training
+        similarity, and s_max - s_m with s_m the median similarity of two objects, one instead of zero.
 
     Notes
     -----
