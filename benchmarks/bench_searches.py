@@ -13,11 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from similis import RBF, Pairwise, Parzen, PathSearchCV, SimilarityFeatures, Whiten, make_similarity
+from similis import RBF, Pairwise, PathSearchCV, SimilarityFeatures, Whiten, make_similarity
 from similis._utils.cache import CACHE
 from similis.model_selection import _path_search
 from similis.normal._covariance import ClassRows, ShrunkCovariance
-from similis.normal._parzen import _Widths
+from similis.normal._parzen import rank_of_rows
 from similis.solvers import BoxLasso, LearntSpectrum, SpectralMachine, _box_lasso, _spectral_kernel
 from similis.svm._base import eigen_system
 from similis.svm._sim_svm import anchored_spectrum
@@ -103,10 +103,9 @@ def normal_rows(bench):
         repeats=2,
         check=lambda a, b: np.abs(a - b).max() / np.abs(b).max(),
     )
-    model = Parzen(space="features", dimension=None)
     bench.compare(
         "Parzen, rank of the rows, n = 1440",
-        lambda: _Widths(model, S, y).dimension,
+        lambda: rank_of_rows(S),
         lambda: np.linalg.matrix_rank(S),
         peer_name="singular values",
         floor=1.5,

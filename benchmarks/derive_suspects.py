@@ -106,7 +106,7 @@ class Problem:
 def _watched(*args, run_round=rule._run_round):
     """Run a round of the rule; note whether it rejected anything."""
     found = run_round(*args)
-    REJECTED[0] |= bool(found.rejected.any())
+    REJECTED[0] |= bool(found[0].any())
     return found
 
 

@@ -381,3 +381,10 @@ def test_iris_level():
     published = {"rnlc": 3.5, "rnqc": 3.1, "pfld": 3.7, "parzen-r": 3.9, "parzen-f": 3.1}
     for name, value in published.items():
         assert np.mean(errors[name]) == pytest.approx(value, abs=1.2), name
+
+
+@pytest.mark.parametrize("model", [NormalLinear, NormalQuadratic])
+@pytest.mark.parametrize("wrong", [{"regularization": 7}, {"shrinkage_target": "none"}, {"priors": "equal"}])
+def test_parameters_are_checked(model, wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        model(**wrong).fit(np.eye(4), [0, 0, 1, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats, Indices
@@ -22,6 +22,8 @@ from similis.base import (
     check_labels,
     check_proximity,
     choice,
+    estimator,
+    param,
     validated,
     validated_function,
 )
@@ -29,6 +31,7 @@ from similis.exceptions import InputWarning, ProximityError
 from similis.solvers import Medoids, k_medoids
 
 
+@estimator
 class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     """Cluster objects around medoids: objects with the smallest total dissimilarity to their cluster.
 
@@ -40,9 +43,8 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         Number of clusters. "auto" chooses between 2 and `max_clusters` by the largest mean silhouette.
     method : {"vsh", "eager", "alternate", "ward"}, default="vsh"
         "vsh", vertex substitution: make the best exchange of a medoid and an object until none improves. "eager": make
-        any exchange that improves as soon as it is found; the same kind of optimum, faster for large n. "alternate":
-        assign objects to medoids, update the medoids, repeat; faster and worse. "ward": cut Ward's tree, and take the
-        medoid of each cluster.
+        any exchange that improves; the same kind of optimum, faster for large n. "alternate": assign objects and update
+        medoids in turn; faster and worse. "ward": cut Ward's tree, and take the medoid of each cluster.
     n_init : int, default=10
         Number of random starts; the best result is kept. Not used by "ward".
     kind : {"similarity", "dissimilarity"}, default="dissimilarity"
@@ -75,10 +77,9 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
 
     Notes
     -----
-    A matrix on disk (memory map) is read row by row by "eager" and "alternate". An object is assigned by its own row:
-    ``D[i, j]`` is the dissimilarity of object i to medoid j, in asymmetric matrices too. "ward" uses the mean of both
-    directions. Its clusters are those of the tree, where an object may be nearer to the medoid of another cluster;
-    ``predict`` of the training rows then differs from ``labels_``.
+    A matrix on disk (memory map) is read row by row by "eager" and "alternate". An object is assigned by its own row.
+    "ward" uses the mean of both directions, similarities subtracted from the largest one; an object may be nearer to
+    the medoid of another cluster, so that ``predict`` of the training rows may differ from ``labels_``.
 
     Examples
     --------
@@ -92,37 +93,14 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     array([0, 1])
     """
 
-    _parameter_constraints = {
-        "n_clusters": [at_least(1), choice("auto")],
-        "method": [choice("vsh", "eager", "alternate", "ward")],
-        "n_init": [at_least(1)],
-        "kind": [choice("similarity", "dissimilarity")],
-        "max_clusters": [at_least(2)],
-        "max_iter": [at_least(1)],
-        "random_state": ["random_state"],
-        "n_jobs": [at_least(1), at_least(-1), None],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | Literal["auto"] = 8,
-        *,
-        method: Literal["vsh", "eager", "alternate", "ward"] = "vsh",
-        n_init: int = 10,
-        kind: Kind = "dissimilarity",
-        max_clusters: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.method = method
-        self.n_init = n_init
-        self.kind = kind
-        self.max_clusters = max_clusters
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: Any = field(default=8, kw_only=False, metadata={"constraints": [at_least(1), choice("auto")]})
+    method: Literal["vsh", "eager", "alternate", "ward"] = param("vsh", choice("vsh", "eager", "alternate", "ward"))
+    n_init: int = param(10, at_least(1))
+    kind: Kind = param("dissimilarity", choice("similarity", "dissimilarity"))
+    max_clusters: int = param(10, at_least(2))
+    max_iter: int = param(300, at_least(1))
+    random_state: Any = param(None, "random_state")
+    n_jobs: int | None = param(None, at_least(1), at_least(-1), None)
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -131,9 +109,9 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         n, k = len(D), self.n_clusters
         if k != "auto" and k > n:
             raise ProximityError(f"n_clusters={k} must not exceed the number of objects, {n}.")
-        tree = self._ward_tree(D) if self.method == "ward" else None
         if k == "auto" and n < 3:
             raise ProximityError(f"n_clusters='auto' needs at least three objects. Got {n}.")
+        tree = self._ward_tree(D) if self.method == "ward" else None
         counts = range(2, min(self.max_clusters, n - 1) + 1) if k == "auto" else [k]
         tried = [self._cluster(D, count, tree) for count in counts]
         silhouettes = [_silhouettes(D, found.labels, self.kind) for found in tried]
@@ -144,12 +122,8 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         self.medoid_indices_, self.labels_ = best.medoids, best.labels
         self.inertia_, self.n_iter_ = best.total, best.n_iter
         self.keep_columns(self.medoid_indices_)
-        wanted = counts[chosen]
-        if len(self.medoid_indices_) < wanted and k != "auto":
-            warn_user(
-                f"Found {len(self.medoid_indices_)} clusters instead of {wanted}: there are fewer distinct objects.",
-                InputWarning,
-            )
+        if k != "auto" and (found := len(self.medoid_indices_)) < k:
+            warn_user(f"Found {found} clusters instead of {k}: there are fewer distinct objects.", InputWarning)
         return self
 
     @property
@@ -161,27 +135,22 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
     def predict(self, X: ArrayLike) -> Indices:
         """Assign new objects, by their proximities (m, n), to the cluster of the nearest medoid, the first on a tie."""
         check_is_fitted(self)
-        to_medoids = self.kept_columns(self.check_rows(X))
-        return (self.sign * to_medoids).argmax(axis=1)
+        return (self.sign * self.kept_columns(self.check_rows(X))).argmax(axis=1)
 
     def _cluster(self, D: Array, k: int, tree: Any) -> Medoids:
         if tree is None:
             method: Any = "alternating" if self.method == "alternate" else self.method
-            options = {name: getattr(self, name) for name in ("sign", "n_init", "max_iter", "n_jobs")}
-            rng = check_random_state(self.random_state)
-            return k_medoids(D, k, method=method, random_state=rng, **options).with_members()
+            names = ("sign", "n_init", "max_iter", "random_state", "n_jobs")
+            return k_medoids(D, k, method=method, **{name: getattr(self, name) for name in names}).with_members()
         cluster = cut_tree(tree, n_clusters=k)[:, 0]
-        medoids = np.empty(k, np.intp)
-        for j in range(k):
-            own = np.flatnonzero(cluster == j)
-            medoids[j] = own[int((self.sign * D[np.ix_(own, own)]).sum(axis=0).argmax())]
+        groups = [np.flatnonzero(cluster == j) for j in range(k)]
+        medoids = np.array([own[(self.sign * D[np.ix_(own, own)]).sum(axis=0).argmax()] for own in groups])
         order = np.argsort(medoids)
         labels = np.argsort(order)[cluster]
         total = float(D[np.arange(len(D)), medoids[order][labels]].sum(dtype=np.float64))
         return Medoids(medoids[order], labels, total, 0, 0, True)
 
     def _ward_tree(self, D: Array) -> Any:
-        """Return Ward's tree of the mean of both directions; similarities are subtracted from the largest one."""
         A = np.array(D, dtype=np.float64)
         if self.kind == "similarity":
             A = A.max() - A
@@ -222,11 +191,10 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
 
 def _silhouettes(D: Array, codes: Indices, kind: Kind) -> Floats:
     """Compute silhouettes; zeros for a single cluster."""
-    n, k = len(D), int(codes.max()) + 1
-    sizes = np.bincount(codes, minlength=k)
+    n, sizes = len(D), np.bincount(codes)
     if (sizes > 0).sum() < 2:
         return np.zeros(n)
-    sums = np.asarray(D @ np.eye(k, dtype=D.dtype)[codes], dtype=np.float64)
+    sums = np.asarray(D @ np.eye(len(sizes), dtype=D.dtype)[codes], dtype=np.float64)
     own = np.arange(n), codes
     sums[own] -= np.einsum("ii->i", D)  # an object is not compared with itself
     counts = np.broadcast_to(sizes, sums.shape).astype(np.float64)
@@ -240,5 +208,4 @@ def _silhouettes(D: Array, codes: Indices, kind: Kind) -> Floats:
     means[:, sizes == 0] = np.inf
     b = means.min(axis=1)
     larger = np.maximum(a, b)
-    alone = sizes[codes] == 1
-    return np.divide(b - a, larger, out=np.zeros(n), where=~alone & (larger > 0))
+    return np.divide(b - a, larger, out=np.zeros(n), where=(sizes[codes] > 1) & (larger > 0))

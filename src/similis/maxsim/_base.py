@@ -9,14 +9,15 @@ from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.threads import row_blocks
-from similis.base import DecisionMixin, Kind, ProximityClassifier, fitted_indices, fitted_reals
+from similis.base import DecisionMixin, ProximityClassifier, choice, estimator, fitted_indices, fitted_reals, param
 from similis.proximity import ToSimilarity
 
-_TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
-
+@estimator
 class ClassSimilarity(DecisionMixin, ProximityClassifier):
     """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
+
+    kind: str = param("similarity", choice("similarity", "dissimilarity"))
 
     fitted_arrays = {
         "alpha_": fitted_reals(None),
@@ -25,12 +26,10 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         "_starts": fitted_indices("g", below="k"),
     }
 
-    kind: Kind = "similarity"
-
     def _fit_conversion(self, S: Array) -> Array:
         """Find the scale of training dissimilarities, whose sums would favor small classes, and convert them."""
         if self.kind == "dissimilarity":
-            self.scale_ = ToSimilarity(method="exponential", gamma=_TIGHTNESS).fit(S).scale_
+            self.scale_ = ToSimilarity(method="exponential", gamma=8.0).fit(S).scale_
         return self._as_similarities(S)
 
     def _as_similarities(self, Q: Array) -> Array:
@@ -61,38 +60,23 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return sums
 
     def is_strong(self, X: ArrayLike) -> Array:
-        """Find new objects that are more similar to the predicted class than to all others together, Eq. (3).
-
-        Other predictions are less certain.
-        """
+        """Find new objects that are more similar to the predicted class than to all others together, Eq. (3)."""
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best
 
 
-def class_sums(S: Array, alpha: Array, codes: Indices) -> Any:
+def class_sums(S: Any, alpha: Array, codes: Indices) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
-    n_classes = int(codes.max()) + 1
-    if n_classes > 32 and isinstance(S, np.ndarray):  # a product would cost a pass per class
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(n_classes))
-        return np.add.reduceat(S[:, order] * alpha[order], starts, axis=1)
-    weights = np.zeros((len(codes), n_classes))
-    weights[np.arange(len(codes)), codes] = alpha
-    return S @ weights
+    weights = np.eye(codes.max() + 1)[codes] * alpha[:, None]
+    if not isinstance(S, np.ndarray):
+        return S @ weights
+    # Of a matrix on disk, a block at a time is in memory.
+    return np.concatenate([S[rows] @ weights for rows in row_blocks(*S.shape)])
 
 
 def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool:
-    """[bernal2003] Eq. (3)-(5) -> Sigma alpha > 0: every object is more similar to its class than to all others.
-
-    Without `strong`, than to each other class separately. alpha = 1 is the condition of sec. 3.3, "tight fitting".
-    """
-    if strong and isinstance(S, np.ndarray):  # one pass; sums to all classes would take three
-        own = np.empty(len(codes))
-        for members in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
-            own[members] = S[members[:, None], members] @ alpha[members]
-        blocks = row_blocks(*S.shape)  # of a matrix on disk, a block at a time is in memory
-        return all(bool((own[rows] > S[rows] @ alpha - own[rows]).all()) for rows in blocks)
+    """[bernal2003] Eq. (3)-(5) -> Sigma alpha > 0; without `strong` each other class is compared separately."""
     sums, rows = class_sums(S, alpha, codes), np.arange(len(codes))
     own = sums[rows, codes]
     sums[rows, codes] = 0.0 if strong else -np.inf

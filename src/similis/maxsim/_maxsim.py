@@ -1,4 +1,4 @@
-"""MaxSim, the class with the largest summed similarity, and the dual perceptron. [bernal2003] sec. 3.3, 4.2."""
+"""MaxSim and the dual perceptron. [bernal2003] sec. 3.3, 4.2."""
 
 from __future__ import annotations
 
@@ -11,42 +11,36 @@ from sklearn.exceptions import ConvergenceWarning
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
-from similis.base import Kind, at_least, check_labels, check_proximity, choice, estimator, param, validated_function
+from similis.base import at_least, check_labels, check_proximity, choice, estimator, param, validated_function
 from similis.maxsim._base import ClassSimilarity, fits, signed_similarities
 from similis.proximity import Tighten
 
 
 @estimator
 class MaxSim(ClassSimilarity):
-    """Classify by the largest summed similarity to a class.
+    """Classify by the largest summed similarity to a class, [bernal2003] Eq. (6).
 
-    The decision function that Parzen windows, the kernel perceptron and support vector machines tend to as the
-    similarity becomes tighter, [bernal2003] Eq. (6).
+    Parzen windows, the kernel perceptron and support vector machines tend to it as the similarity becomes tighter.
 
     Parameters
     ----------
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
-        training dissimilarity of two objects; the result does not depend on the unit.
+        Kind of the proximities. Dissimilarities become s = exp(-8 d / d_m), d_m the median of the training pairs.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    alpha_ : ndarray of shape (n,)
-        Weight of every training object: ones.
+    classes_, alpha_ : ndarray of shape (G,), (n,)
+        Class labels, and the weights of the training objects: ones.
     tight_ : bool
-        True if the similarity is tight fitting ([bernal2003] sec. 3.3): each training object is more similar to its
-        class than to all others together. A larger `q` of :class:`~similis.Tighten` makes it so, unless objects of
-        different classes are identical; :func:`tightness` finds the smallest.
+        True if each training object is more similar to its class than to all others together: the similarity is tight
+        fitting ([bernal2003] sec. 3.3). A larger `q` of :class:`~similis.Tighten` helps, see :func:`tightness`.
     scale_ : float
         For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
 
     Notes
     -----
     Sums favor large classes where the similarity is not tight: put :class:`~similis.Tighten` in front and search its
-    `q`, balance the classes, or see :class:`SBC`. To choose the conversion of dissimilarities yourself, put
-    :class:`~similis.ToSimilarity` in front.
+    `q`, balance the classes, or see :class:`SBC`. :class:`~similis.ToSimilarity` in front is another conversion.
 
     Examples
     --------
@@ -54,8 +48,6 @@ class MaxSim(ClassSimilarity):
     >>> MaxSim().fit([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]], ["a", "a", "b"]).predict([[1.0, 1.0, 1.5]])
     array(['a'], dtype='<U1')
     """
-
-    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
 
     @property
     def accept_sparse(self) -> bool:  # type: ignore[override]
@@ -75,10 +67,8 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
 
     Parameters
     ----------
-    S : array-like of shape (n, n)
-        Similarities.
-    y : array-like of shape (n,)
-        Class labels.
+    S, y : array-like of shape (n, n), (n,)
+        Similarities and class labels.
     method : {"power", "exponential"}, default="power"
         Rule of :class:`~similis.Tighten`.
 
@@ -86,9 +76,8 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
     -------
     float
         Least q, to one percent, for which every object is more similar to its class than to all others together after
-        ``Tighten(q=q, method=method)``; infinite if there is none up to 2^20, as where objects of different classes are
-        identical. The interval below the first power of two that is tight is halved, so that the result may miss a
-        smaller q in an earlier interval.
+        ``Tighten(q=q, method=method)``; infinite if there is none up to 2^20. It is searched below the first power of
+        two that is tight, so that a smaller q may be missed.
 
     Examples
     --------
@@ -125,19 +114,16 @@ class SimilarityPerceptron(ClassSimilarity):
     max_iter : int, default=100
         Largest number of sweeps.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalize better if the sweeps do not converge; ``fit`` then
-        gives no warning.
+        Use the weights averaged over all steps, which are better if the sweeps do not converge; no warning is given.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         As in :class:`MaxSim`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, scale_
+        As in :class:`MaxSim`.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
-    scale_ : float
-        As in :class:`MaxSim`.
     n_iter_ : int
         Number of sweeps.
     fits_ : bool
@@ -152,7 +138,6 @@ class SimilarityPerceptron(ClassSimilarity):
 
     max_iter: int = param(100, at_least(1))
     average: bool = param(False, "boolean")
-    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
 
     _added_params = ("kind",)  # since 1.0
 

@@ -12,7 +12,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import Kind, PathMixin, Points, choice, estimator, param, positive, quote
+from similis.base import PathMixin, Points, estimator, param, positive, quote
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, class_sums, fits
 from similis.solvers import ClassMargin, MarginWeights
@@ -39,27 +39,22 @@ class SBC(PathMixin, ClassSimilarity):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, scale_
+        As in :class:`MaxSim`.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative; ``columns_`` are the objects of positive weight.
-    scale_ : float
-        As in :class:`MaxSim`.
     objective_, gap_ : float
         |alpha|^2 + C sum xi, and the relative duality gap, an upper bound of the distance to the minimum.
-    fits_ : bool
-        True if Sigma alpha > 0: every training object is more similar to its class than to all others together, with
-        ``strong=False`` than to each other class.
-    tight_ : bool
-        True if the vector of ones gives Sigma alpha > 0: :class:`MaxSim` classifies the training objects correctly too.
+    fits_, tight_ : bool
+        True if Sigma alpha > 0 for ``alpha_`` (with ``strong=False`` for each other class separately), and for equal
+        weights, as in :class:`MaxSim`.
     n_iter_ : int
         Steps of the solver.
 
     Notes
     -----
-    The paper's strict inequalities are read as weak ones. Without C the constraints may have no solution: two identical
-    objects of different classes suffice, or a similarity that is not tight enough; the error says so. Most weights are
-    positive: this is not a sparse method. (The paper prints its RBF without the minus sign.)
+    The paper's strict inequalities are read as weak ones. Without C the constraints may have no solution, which is an
+    error. Most weights are positive: this is not a sparse method. (The paper prints its RBF without the minus sign.)
 
     Examples
     --------
@@ -72,14 +67,13 @@ class SBC(PathMixin, ClassSimilarity):
     C: float | None = param(None, positive(), None)
     strong: bool = param(True, "boolean")
     normalize: bool = param(False, "boolean")
-    kind: Kind = param("similarity", choice("similarity", "dissimilarity"))
 
     _added_params = ("kind",)  # since 1.0
     path_params = ("C",)
 
     def learn(self, S: Array, codes: Indices) -> None:
         S = self._fit_conversion(S)
-        found = self._solve(ClassMargin(S, codes, each=not self.strong, normalize=self.normalize), self.C, S, codes)
+        found = self._solve(self._problem(S, codes), self.C, S, codes)
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
         self.fits_ = fits(S, found.alpha, codes, strong=self.strong)
         self.tight_ = fits(S, np.ones(len(S)), codes)
@@ -90,14 +84,13 @@ class SBC(PathMixin, ClassSimilarity):
     ) -> list[Array]:
         """Class similarities for every C, in ascending order; `starts` are multipliers by C."""
         S = self._fit_conversion(S)
-        found = self._solve_path(S, codes, points, starts)
+        weights, _ = self._solve_path(S, codes, points, starts or {})
         Q = self._as_similarities(Q)
-        return [class_sums(Q, found[point["C"]].alpha, codes) for point in points]
+        return [class_sums(Q, weights[point["C"]], codes) for point in points]
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """Start the solver of each fold at the multipliers of all objects; the solution does not depend on them."""
-        starts: dict[Any, Array] = {}
-        self._solve_path(copy(self)._fit_conversion(S), codes, points, kept=starts)
+        _, starts = self._solve_path(copy(self)._fit_conversion(S), codes, points, {})
 
         def restricted(fold: int) -> dict[str, Any]:
             train = test_fold != fold
@@ -106,42 +99,34 @@ class SBC(PathMixin, ClassSimilarity):
 
         return self.score_folds(S, codes, test_fold, points, (restricted(fold) for fold in np.unique(test_fold)))
 
+    def _problem(self, S: Array, codes: Indices) -> ClassMargin:
+        return ClassMargin(S, codes, each=not self.strong, normalize=self.normalize)
+
     def _solve_path(
-        self,
-        S: Array,
-        codes: Indices,
-        points: Points,
-        starts: dict[Any, Array] | None = None,
-        kept: dict[Any, Array] | None = None,
-    ) -> dict[Any, MarginWeights]:
-        """Solutions by C; `kept` receives the multipliers."""
-        found = {}
+        self, S: Array, codes: Indices, points: Points, starts: dict[Any, Array]
+    ) -> tuple[dict[Any, Array], dict[Any, Array]]:
+        """Return weights by C, and multipliers by C except for None."""
+        weights, multipliers = {}, {}
         with single_blas_thread():  # once for all C
-            problem = ClassMargin(S, codes, each=not self.strong, normalize=self.normalize)
+            problem = self._problem(S, codes)
             for C in sorted({point["C"] for point in points}, key=lambda C: np.inf if C is None else C):
-                if starts and C in starts:
+                if C in starts:
                     problem.start(starts[C], C)
-                found[C] = self._solve(problem, C, S, codes)
-                if kept is not None and C is not None:
-                    kept[C] = problem.multipliers
-        return found
+                weights[C] = self._solve(problem, C, S, codes).alpha
+                if C is not None:
+                    multipliers[C] = problem.multipliers
+        return weights, multipliers
 
     def _solve(self, problem: ClassMargin, C: float | None, S: Array, codes: Indices) -> MarginWeights:
         found = problem.solve(C)
         if not found.feasible:
-            equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
-            pairs = np.argwhere(equal & (codes[:, None] < codes))
-            if not pairs.size:
-                raise ProximityError(
-                    "SBC without C has no solution: no weights make every training object most similar to its own "
-                    "class. Set C to allow violations, or use a tighter similarity (a smaller RBF width)."
-                )
-            i, j = sorted(pairs[0])
-            a, b = (quote(self.classes_[codes[k]]) for k in (i, j))
-            raise ProximityError(
-                f"SBC without C has no solution: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
-                "different classes. Set C to allow violations, or remove one."
-            )
+            reason = "no weights make every training object most similar to its own class"
+            remedy = "use a tighter similarity (a smaller RBF width)"
+            pairs = np.argwhere((row_distances(S, S) <= 1e-9 * np.abs(S).max()) & (codes[:, None] < codes))
+            if pairs.size:
+                a, b = (f"{k} (class {quote(self.classes_[codes[k]])})" for k in sorted(pairs[0]))
+                reason, remedy = f"objects {a} and {b} have equal rows but different classes", "remove one"
+            raise ProximityError(f"SBC without C has no solution: {reason}. Set C to allow violations, or {remedy}.")
         if found.gap > 1e-6:
             warn_user(
                 f"SBC stopped at a relative gap of {found.gap:.1g}: the constraints are nearly infeasible. Set C to "

@@ -12,7 +12,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import LARGE, eigen_symmetric
 from similis._utils.moved import DEPRECATED
 from similis._utils.threads import all_blas_threads
-from similis.base import BayesClassifier, FittedArrays, between, choice, fitted_reals, storable
+from similis.base import BayesClassifier, FittedArrays, between, choice, estimator, fitted_reals, param, storable
 
 _NOISE = 32 * np.finfo(np.float64).eps  # deviations from a mean below this fraction of the largest entry are round-off
 _LEAST = 1e-10  # smallest regularization of a singular covariance
@@ -20,25 +20,22 @@ _HUGE = 4000  # columns from which a Cholesky factor per regularization is faste
 _FACTORED = 1e-5  # smallest regularization for which these leave enough digits
 
 
+@estimator
 class ShrinkageParams(BayesClassifier):
     """Parameters of a classifier whose covariances are shrunk towards a diagonal matrix."""
 
-    _parameter_constraints = {
-        "regularization": [between(0, 1)],
-        "shrinkage_target": [choice("diagonal", "trace")],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
-    }
+    regularization: float = param(0.1, between(0, 1))
+    shrinkage_target: str = param("diagonal", choice("diagonal", "trace"))
+    priors: Any = param(None, "array-like", choice("laplace"), None)
+    costs: Any = param(None, "array-like", None)
+    shrinkage: str = param(DEPRECATED, choice("diagonal", "trace", DEPRECATED))
+
     _renamed_params = {"shrinkage": ("shrinkage_target", {})}
     path_params = ("regularization",)
 
 
 class ClassRows:
-    """Training rows as features: class `means` and deviations `W` from them, `center` and variance `total` of all rows.
-
-    They refer to the p columns `varying` that are not constant. W, (n, p), is exactly zero where a class is constant.
-    """
+    """Class means, deviations W from them (0 where a class is constant), center and variance, in columns that vary."""
 
     def __init__(self, S: Array, codes: Indices) -> None:
         X = np.asarray(S, dtype=np.float64)
@@ -60,12 +57,6 @@ class ClassRows:
         means = np.tile(S.mean(axis=0, dtype=np.float64), (len(self.means), 1))
         means[:, self.varying] = self.means
         return means
-
-    @property
-    def fallback_variance(self) -> Any:
-        """Pooled variance of each column, or its total variance where it varies only between classes."""
-        pooled = (self.W**2).mean(axis=0)
-        return np.where(pooled > 0, pooled, self.total)
 
 
 @storable
@@ -98,14 +89,12 @@ class ShrunkCovariance(FittedArrays):
             self._decompose()
 
     def _decompose(self) -> None:
-        """Find l and V, unless they are known."""
-        if hasattr(self, "V"):
-            return
-        system = eigen_symmetric(self.A @ self.A.T)
-        positive = system.values > system.tolerance
-        self.l, self.V = system.values[positive], system.vectors[:, positive]
-        # Directions, among the columns that vary, in which W does not.
-        self.n_null = np.count_nonzero(self.known) - len(self.l)
+        """Find l and V, unless they are known, and the number of directions of the known columns without variance."""
+        if not hasattr(self, "V"):
+            system = eigen_symmetric(self.A @ self.A.T)
+            positive = system.values > system.tolerance
+            self.l, self.V = system.values[positive], system.vectors[:, positive]
+            self.n_null = np.count_nonzero(self.known) - len(self.l)
 
     def solve(self, D: Array, regularization: Any) -> Any:
         """Solve ((1 - r) C + r T) B = D, D of shape (p, G), for each r: (len(regularization), p, G)."""
@@ -123,23 +112,22 @@ class ShrunkCovariance(FittedArrays):
     def _solve_by_factors(self, D: Array, regularization: Any) -> Any:
         """Solve ((1 - r) A'A + r I) B = D, with 1 instead of r for the columns of A that are zero, for each r."""
         R = self.A.T @ self.A  # exactly symmetric, so that its order in memory does not matter
-        few = len(regularization) < 3 or len(R) >= _HUGE
+        few = len(regularization) < 3 or not 1 < len(R) < _HUGE
         with all_blas_threads() if len(R) >= LARGE else nullcontext():
             B = (_solve_by_cholesky if few else _solve_by_tridiagonal)(R, D, regularization)
         B[:, ~self.known] = D[~self.known]
         return B
 
     def _solve_in_axes(self, D: Array, regularization: Any) -> Any:
-        """Do the same by the eigenvectors."""
-        inside = self._to_axes(D)  # U'D
+        """Do the same by the eigenvectors: U (U'D / ((1 - r) l + r)) + (I - UU') D / r, all r in one product."""
+        inside = self._to_axes(D)
         rest = D - self._from_axes(inside)
-        again = self._to_axes(rest)  # again, to remove round-off
+        again = self._to_axes(rest)  # to remove round-off
         inside, rest = inside + again, rest - self._from_axes(again)
         if self.n_null == 0:
             rest[self.known] = 0.0
         rest[:, np.linalg.norm(rest, axis=0) <= _NOISE * np.linalg.norm(D, axis=0)] = 0.0
         eigenvalues, null = self._regularized(regularization)
-        # ((1 - r) A'A + r I)^-1 D = U (U'D / ((1 - r) l + r)) + (I - UU') D / r, all r in one product
         parts = inside / eigenvalues[:, :, None]  # (t, k, G)
         t, k, G = parts.shape
         lifted = self._from_axes(parts.transpose(1, 0, 2).reshape(k, t * G)).reshape(-1, t, G)
@@ -156,14 +144,16 @@ class ShrunkCovariance(FittedArrays):
         log_det = np.log(eigenvalues).sum(axis=1) + self.n_null * np.log(null) + 2 * np.log(self.scale).sum()
         return -0.5 * (distance + log_det[:, None] + len(self.scale) * np.log(2 * np.pi))
 
-    def matrix(self, r: Any) -> Any:
-        """Regularized covariance, shape (p, p)."""
+    def matrix(self, r: Any, columns: Indices, n: int) -> Any:
+        """Regularized covariance, shape (n, n), of p `columns`; zero in the others."""
         if r < _LEAST:
             self._decompose()
             r = _LEAST if self.n_null else r
         C = (1 - r) * (self.A.T @ self.A)
         C[np.diag_indices_from(C)] += np.where(self.known, r, 1.0)
-        return C * self.scale * self.scale[:, None]
+        full = np.zeros((n, n))
+        full[np.ix_(columns, columns)] = C * self.scale * self.scale[:, None]
+        return full
 
     def _regularized(self, regularization: Any) -> Any:
         """Eigenvalues (1 - r) l + r, shape (t, k), and r itself for the directions without variance, shape (t,)."""
@@ -195,8 +185,6 @@ def _solve_by_cholesky(R: Array, D: Array, regularization: Any) -> Any:
 def _solve_by_tridiagonal(R: Array, D: Array, regularization: Any) -> Any:
     """Solve the same with R = Q T Q', T tridiagonal: ((1 - r) T + r I) (Q'B) = Q'D."""
     p, G = D.shape
-    if p < 2:
-        return _solve_by_cholesky(R, D, regularization)
     n_work = int(lapack.dsytrd_lwork(p, lower=True)[0])
     form, diagonal, beside, tau, _ = lapack.dsytrd(R.T, lower=True, lwork=n_work)
     reflectors = np.asfortranarray(form[1:, :-1])  # Q is the identity in its first row and column

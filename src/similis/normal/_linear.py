@@ -1,4 +1,4 @@
-"""The regularized normal-based linear classifier and Fisher's discriminant."""
+"""The normal-based linear classifier and Fisher's discriminant."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import roundoff
-from similis._utils.moved import DEPRECATED
 from similis.base import BayesClassifier, Points, choice, estimator, fitted_indices, fitted_reals, param
 from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
 class LinearRule(BayesClassifier):
-    """Normal classes with one covariance S: linear discriminants.
-
-    A subclass gives ``_solve(rows, points)``: S^-1 (m_g - m) for the S of each point, shape (len(points), p, G).
-    """
+    """Normal classes with one covariance S; ``_solve(rows, points)`` gives S^-1 (m_g - m), (len(points), p, G)."""
 
     fitted_arrays = {
         "_codes": fitted_indices("n", below="G"),
@@ -34,10 +30,8 @@ class LinearRule(BayesClassifier):
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
-        rows = ClassRows(S, codes)
         point = {name: getattr(self, name) for name in self.path_params}
-        self.set_priors(codes)
-        coefficients, constants = self._linear(rows, [point])
+        rows, coefficients, constants = self._linear(S, codes, [point])
         self.means_ = rows.means_of_all_columns(S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
@@ -47,16 +41,16 @@ class LinearRule(BayesClassifier):
     def class_scores(self, Q: Array) -> Array:
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
-    def _linear(self, rows: Any, points: Points) -> Any:
-        """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
+    def _linear(self, S: Array, codes: Indices, points: Points) -> Any:
+        """Training rows, coefficients, (len(points), p, G), of x - m, and constants, (len(points), G)."""
+        self.set_priors(codes)
+        rows = ClassRows(S, codes)
         B = self._solve(rows, points)
         # [pekalska2000] sec. 2.2 -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
-        return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.center, B)
+        return rows, B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.center, B)
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        rows = ClassRows(S, codes)
-        self.set_priors(codes)
-        B, constants = self._linear(rows, points)
+        rows, B, constants = self._linear(S, codes, points)
         t, p, G = B.shape
         products = (Q[:, rows.varying] - rows.center) @ B.transpose(1, 0, 2).reshape(p, t * G)
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
@@ -70,8 +64,7 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
         log P(g) - 1/2 (x - m_g)' S^-1 (x - m_g),    S = (1 - r) C + r T,
 
-    where C is the pooled covariance of the training rows, singular because there are as many columns as rows, and T its
-    diagonal or a multiple of the identity.
+    where C is the pooled covariance of the training rows and T its diagonal or a multiple of the identity.
 
     Parameters
     ----------
@@ -91,30 +84,21 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    means_ : ndarray of shape (G, n)
-        Mean row of each class.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels and probabilities.
+    means_, coef_ : ndarray of shape (G, n)
+        Mean row m_g of each class, and S^-1 (m_g - m), the contribution of each object; m is the mean of all rows.
     covariance_ : ndarray of shape (n, n)
         S, computed on access; zero in constant columns, which are left out.
-    coef_ : ndarray of shape (G, n)
-        S^-1 (m_g - m), where m is the mean of all rows: the contribution of each training object to each discriminant.
-
-    See Also
-    --------
-    NormalQuadratic, PseudoFisher
 
     Notes
     -----
-    Works best for distances that are sums over many comparable parts and therefore nearly normal; see
-    :func:`similis.diagnose`, and :class:`similis.BoxCox` to transform others. Similarities can be used too.
+    Works best for distances that are sums over many comparable parts and therefore nearly normal, see
+    :func:`similis.diagnose`; :class:`similis.BoxCox` transforms others.
 
     The paper prints 2 log(P1/P2) in its linear rule, which belongs to twice that rule; Bayes' rule is used. C divides
-    by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage_target="trace"`` when priors are the
-    training frequencies (others weigh its covariance too). On similarities this case is the indefinite kernel Fisher
-    discriminant [haasdonk2008], ``ikfd`` in the study.
+    by n. ``shrinkage_target="trace"`` with training frequencies as priors is scikit-learn's LDA(solver="lsqr",
+    shrinkage=r), on similarities the indefinite kernel Fisher discriminant [haasdonk2008], ``ikfd`` in the study.
 
     r = 0 is the limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only
     is scaled by its total variance.
@@ -131,20 +115,11 @@ class NormalLinear(ShrinkageParams, LinearRule):
     0.99
     """
 
-    regularization: float = param(0.1)
-    shrinkage_target: str = param("diagonal")
-    priors: Any = param(None)
-    costs: Any = param(None)
-    shrinkage: str = param(DEPRECATED)
-
     @property
     def covariance_(self) -> Array:
-        """Regularized covariance, computed on access."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
-        S = np.zeros((self.n_features_in_, self.n_features_in_))
-        S[np.ix_(rows.varying, rows.varying)] = self._covariance(rows).matrix(self.regularization)
-        return S
+        return self._covariance(rows).matrix(self.regularization, rows.varying, self.n_features_in_)
 
     def _covariance(self, rows: Any) -> Any:
         return ShrunkCovariance(rows.W, self._renamed_param("shrinkage"), rows.total, decompose=False)
@@ -158,8 +133,7 @@ class NormalLinear(ShrinkageParams, LinearRule):
 class PseudoFisher(LinearRule):
     """Fisher's linear discriminant on rows as features, with the pseudo-inverse of the pooled covariance: PFLD.
 
-    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier works in the space spanned by
-    the deviations of the training rows from their class means. It has no parameter to tune, serves as the reference for
+    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g). It is the reference for
     :class:`NormalLinear` in [pekalska2000] sec. 2.2, and can fail if the spectrum of C decays slowly.
 
     Parameters
@@ -178,20 +152,15 @@ class PseudoFisher(LinearRule):
 
     Notes
     -----
-    Eigenvalues of C below 10 sqrt(n) times the machine precision, relative to the largest, count as zero; they come
-    from the singular values of the rows, which are more accurate than those of C. Where no class varies C^+ = 0, and
-    the most frequent class is the answer.
+    Eigenvalues of C below 10 sqrt(n) times the machine precision, relative to the largest, count as zero. Where no
+    class varies C^+ = 0, and the most frequent class is the answer.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics import pairwise_distances
     >>> from similis import PseudoFisher
-    >>> X, y = load_iris(return_X_y=True)
-    >>> D = pairwise_distances(X)
-    >>> model = PseudoFisher().fit(D[::2, ::2], y[::2])
-    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
-    0.97
+    >>> D = [[0.0, 2.0, 6.0, 9.0], [2.0, 0.0, 4.0, 7.0], [6.0, 4.0, 0.0, 3.0], [9.0, 7.0, 3.0, 0.0]]
+    >>> PseudoFisher().fit(D, ["a", "a", "b", "b"]).predict([[5.0, 3.0, 1.0, 4.0]])
+    array(['b'], dtype='<U1')
     """
 
     priors: Any = param(None, "array-like", choice("laplace"), None)
@@ -199,6 +168,7 @@ class PseudoFisher(LinearRule):
 
     def _solve(self, rows: Any, points: Points) -> Any:
         _, s, Ut = linalg.svd(rows.W, full_matrices=False, check_finite=False)
+        # More accurate than the eigenvalues of C.
         l = s**2 / len(rows.W)  # noqa: E741
         self.rank_ = int(np.count_nonzero(l > roundoff(len(l), l.max(initial=0.0), l.dtype)))
         U, l = Ut[: self.rank_].T, l[: self.rank_]  # noqa: E741

@@ -13,24 +13,16 @@ from similis.base import DecisionMixin, ProximityClassifier, fitted_reals
 class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     """Classify by the nearest class mean in the space where the dissimilarities are distances.
 
-    The squared distance from x to the mean of class g is, in Euclidean space as in the pseudo-Euclidean one of
-    :class:`similis.PseudoEuclidean`,
+    The squared distance from x to the mean of class g, in the space of :class:`similis.PseudoEuclidean`, is
 
         mean over i in g of d(x, i)^2 - 1/2 mean over i, j in g of d(i, j)^2,
 
-    so that nothing need be embedded. It is negative where the negative axes prevail.
+    negative where the negative axes prevail. [pekalska2000] sec. 2 leaves such classifiers to future work.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    spread_ : ndarray of shape (G,)
-        1/2 mean of d(i, j)^2 within each class: the mean squared distance to the class mean.
-
-    Notes
-    -----
-    [pekalska2000] sec. 2 leaves classifiers in the embedding space to future work. Equal to the embedding's for a
-    symmetric D; else a new row is read in its own direction.
+    classes_, spread_ : ndarray of shape (G,)
+        Class labels, and 1/2 mean of d(i, j)^2 within each class: the mean squared distance to the class mean.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
 from similis._utils.arrays import Array, Indices
-from similis._utils.linalg import fold_row_distances, row_distances, symmetric_part
+from similis._utils.linalg import fold_row_distances, is_symmetric, row_distances
 from similis.base import BayesClassifier, Points, choice, estimator, fitted_indices, fitted_reals, param, positive
 from similis.solvers import gamma_shape
 
@@ -19,12 +18,10 @@ from similis.solvers import gamma_shape
 def distance_dimension(D: Array, codes: Indices) -> Any:
     """Dimension of the space in which distances are those of Gaussian classes: 2s of a gamma fit, at most n - 1.
 
-    In d dimensions the squared distance between two objects of a spherical Gaussian class has a gamma distribution of
-    shape s = d / 2. Classes have scales of their own; zero distances are left out. Without any distance it is 1.
+    Classes have scales of their own; zero distances are left out. Without any distance it is 1.
     """
-    squares = [_others(D, codes, g).ravel() for g in range(codes.max() + 1)]
-    squares = [u[(u > 0) & np.isfinite(u)] for u in squares]
-    squares = [u for u in squares if u.size]
+    squares = [_others(D, codes, g) for g in range(codes.max() + 1)]
+    squares = [u for v in squares if (u := v[(v > 0) & np.isfinite(v)]).size]
     if not squares:
         return 1.0
     N = sum(u.size for u in squares)
@@ -36,9 +33,8 @@ def distance_dimension(D: Array, codes: Indices) -> Any:
 class WindowLikelihood:
     """Log-likelihood of the training objects under windows of any width, each object from the others of its class.
 
-    [pekalska2000] sec. 2.2, with a dimension d as the exponent of h. With u_ij = d_ij^2 it is
-    L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h, where the first term is the same for all d. An object without
-    others in its class is left out.
+    [pekalska2000] sec. 2.2: L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h with u_ij = d_ij^2, where the first
+    term is the same for all dimensions d. An object without others in its class is left out.
     """
 
     def __init__(self, D: Array, codes: Indices) -> None:
@@ -46,8 +42,7 @@ class WindowLikelihood:
         if blocks and not any(u.min(axis=1).any() for u in blocks):
             # Each object has a copy: L grows without bound as h -> 0. Copies say nothing about distances.
             blocks = [np.where(u > 0, u, np.inf) for u in blocks]
-            blocks = [u[np.isfinite(u).any(axis=1)] for u in blocks]
-            blocks = [u for u in blocks if len(u)]
+            blocks = [u for v in blocks if len(u := v[np.isfinite(v).any(axis=1)])]
         nearest = [u.min(axis=1) for u in blocks]
         self._D = D
         self._n = sum(map(len, blocks))
@@ -80,8 +75,7 @@ class WindowLikelihood:
             u = np.square(self._D[~np.eye(len(self._D), dtype=bool)], dtype=np.float64)
             mean = u[u > 0].mean() if (u > 0).any() else dimension
             return float(np.sqrt(mean / dimension))
-        # L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], which lies between the squared distances to the nearest and to the
-        # mean of the others: the bracket of the search.
+        # L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], between the squared distances to the nearest and to the mean.
         degrees = self._n * dimension
         low, high = np.log(self._nearest / degrees), np.log(self._mean / degrees)
 
@@ -91,8 +85,8 @@ class WindowLikelihood:
         def slope(log_h2: float) -> float:
             return 0.5 * degrees - self.terms(log_h2)[1]
 
-        # L may have several maxima: eight looks per decade of h^2, which all dimensions share, then the best one is
-        # refined. The looks are multiples of the step from the largest log h^2, so that they follow the unit of u.
+        # L may have several maxima: eight looks per decade of h^2, then the best one is refined. All dimensions share
+        # the looks, which are multiples of the step from the largest log h^2, so that they follow the unit of u.
         step, origin = np.log(10) / 8, np.log(self._mean)
         looks = origin - step * np.arange(np.floor((origin - high) / step), np.ceil((origin - low) / step) + 1)
         best = int(np.argmin([loss(t) for t in looks]))
@@ -117,11 +111,7 @@ def _others(D: Array, codes: Indices, g: Any) -> Any:
 class Parzen(BayesClassifier):
     """Classify by Gaussian windows around the training objects ([pekalska2000] sec. 2.2).
 
-    The density of class g with n_g training objects is
-
-        p(x | g) = (1/n_g) sum over i in g of (sqrt(2 pi) h)^-d exp(-d(x, i)^2 / 2h^2)
-
-    with one width h for all classes.
+    p(x | g) = (1/n_g) sum over i in g of (sqrt(2 pi) h)^-d exp(-d(x, i)^2 / 2h^2) with one width h for all classes.
 
     Parameters
     ----------
@@ -131,49 +121,37 @@ class Parzen(BayesClassifier):
         Whether d(x, i) are the given dissimilarities (the paper's rank-based form), or Euclidean distances between rows
         taken for features, of either kind.
     dimension : float, "objects" or None, default="objects"
-        d, which only the choice of h and the size of densities depend on. "objects": the number of training objects,
-        which is the number of columns. None: the rank of the training rows for features; for given dissimilarities the
-        d in which they would be distances within spherical Gaussian classes, at most n - 1 (the default in similis
-        1.0).
+        d, which only the choice of h and the size of densities depend on. "objects": the number of training objects.
+        None, the default in similis 1.0: the rank of the training rows for features; for given dissimilarities the d in
+        which they would be distances within spherical Gaussian classes, at most n - 1.
     priors, costs
         As in :class:`NormalLinear`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
+    classes_, priors_ : ndarray of shape (G,)
+        Class labels and probabilities.
     bandwidth_, dimension_ : float
         h and d in use.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
 
     Notes
     -----
-    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h), which gives windows that are too wide: on the
-    paper's crabs 62 % errors, where 20.8 % are printed. d = n, the dimension of the space in which the paper places its
-    objects, agrees with all 14 printed errors that can be repeated.
+    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h), which gives windows that are too wide. d = n,
+    the dimension of the space in which it places its objects, agrees with all 14 printed errors that can be repeated.
 
-    As d grows h shrinks, and the rule tends to that of the nearest neighbor. With d = n most probabilities are
-    therefore near 0 or 1. For probabilities set the dimension of the objects if it is known, or calibrate them
-    (:class:`sklearn.calibration.CalibratedClassifierCV`).
+    As d grows the rule tends to that of the nearest neighbor: with d = n most probabilities are near 0 or 1. For
+    probabilities set the dimension of the objects if it is known, or calibrate them.
 
     With ``dimension=None`` and given dissimilarities d = 2s, where s is the shape of a gamma distribution of the
-    squared distances within classes, each class with its scale. For classes that are long in one direction it is too
-    small, and the windows are too wide.
-
-    If every object has a copy in its class the likelihood has no maximum, and copies are left out of it. An object far
-    from all others keeps finite log-densities.
+    squared distances within classes. It is too small for classes that are long in one direction. If every object has a
+    copy in its class, copies are left out of the likelihood, which has no maximum with them.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics import pairwise_distances
     >>> from similis import Parzen
-    >>> X, y = load_iris(return_X_y=True)
-    >>> D = pairwise_distances(X)
-    >>> model = Parzen().fit(D[::2, ::2], y[::2])
-    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
-    0.96
+    >>> D = [[0.0, 2.0, 6.0, 9.0], [2.0, 0.0, 4.0, 7.0], [6.0, 4.0, 0.0, 3.0], [9.0, 7.0, 3.0, 0.0]]
+    >>> Parzen().fit(D, ["a", "a", "b", "b"]).predict([[5.0, 3.0, 1.0, 4.0]])
+    array(['b'], dtype='<U1')
     """
 
     bandwidth: float | str = param("ml", positive(), choice("ml"))
@@ -198,7 +176,8 @@ class Parzen(BayesClassifier):
         self._codes = codes
         self.set_priors(codes)
         self._training_rows = S if self.space == "features" else None
-        self.bandwidth_, self.dimension_ = _Widths(self, S, codes)(self.bandwidth, self.dimension)
+        point = {"bandwidth": self.bandwidth, "dimension": self.dimension}
+        ((self.bandwidth_, self.dimension_),) = self._widths(S, codes, [point])
 
     def log_density(self, X: ArrayLike) -> Array:
         """Log-density, (m, G), of new objects in each class, log p(x | g)."""
@@ -222,12 +201,9 @@ class Parzen(BayesClassifier):
     ) -> list[Array]:
         """Score new rows for every point; `distances` are those among the rows of S, and from those of Q to them."""
         self.set_priors(codes)
-        widths = _Widths(self, S, codes, distances[0])
         D = self._distances(Q, S) if distances[1] is None else distances[1]
-        return [
-            self.log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
-            for point in points
-        ]
+        widths = self._widths(S, codes, points, distances[0])
+        return [self.log_priors + _log_windows(D, codes, h)[1] for h, _ in widths]
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         if self.space == "given":
@@ -237,33 +213,23 @@ class Parzen(BayesClassifier):
         options = ({"distances": (D[np.ix_(a, a)], D[np.ix_(b, a)])} for D, a, b in parts)
         return self.score_folds(S, codes, test_fold, points, options)
 
+    def _widths(self, S: Array, codes: Indices, points: Points, D: Any = None) -> list[tuple[float, float]]:
+        """Bandwidth and dimension for each point, estimated where it does not give them; D are the distances."""
+        dimensions = {point["dimension"]: point["dimension"] for point in points} | {"objects": len(S)}
+        if None in dimensions:
+            dimensions[None] = distance_dimension(S, codes) if self.space == "given" else rank_of_rows(S)
+        if any(point["bandwidth"] == "ml" for point in points):
+            likelihood = WindowLikelihood(self._distances(S, S) if D is None else D, codes)
+        found = []
+        for point in points:
+            h, d = point["bandwidth"], float(dimensions[point["dimension"]])
+            found.append((likelihood.bandwidth(d) if h == "ml" else float(h), d))
+        return found
 
-class _Widths:
-    """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
-    def __init__(self, model: Any, S: Array, codes: Indices, distances: Any = None) -> None:
-        self.model, self.S, self.codes, self.distances = model, S, codes, distances
-
-    def __call__(self, bandwidth: Any, dimension: Any) -> Any:
-        if dimension == "objects":
-            dimension = len(self.S)
-        elif dimension is None:
-            dimension = self.dimension
-        if bandwidth == "ml":
-            bandwidth = self.likelihood.bandwidth(dimension)
-        return float(bandwidth), float(dimension)
-
-    @cached_property
-    def dimension(self) -> Any:
-        if self.model.space == "given":
-            return distance_dimension(self.S, self.codes)
-        symmetric = symmetric_part(self.S) is self.S  # the eigenvalues then take a third of the time
-        return max(1, int(np.linalg.matrix_rank(self.S, hermitian=symmetric)))
-
-    @cached_property
-    def likelihood(self) -> WindowLikelihood:
-        D = self.model._distances(self.S, self.S) if self.distances is None else self.distances
-        return WindowLikelihood(D, self.codes)
+def rank_of_rows(S: Array) -> int:
+    """Rank, at least 1, by the eigenvalues if S is symmetric, which take a third of the time."""
+    return max(1, int(np.linalg.matrix_rank(S, hermitian=is_symmetric(S))))
 
 
 def _log_windows(D: Array, codes: Indices, h: Any) -> Any:

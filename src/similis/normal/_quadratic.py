@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
-from similis._utils.moved import DEPRECATED
-from similis.base import Points, estimator, fitted_indices, fitted_part, fitted_reals, param
+from similis.base import Points, between, estimator, fitted_indices, fitted_part, fitted_reals, param
 from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
@@ -27,10 +26,8 @@ class NormalQuadratic(ShrinkageParams):
     ----------
     regularization : float in [0, 1], default=0.001
         r; smaller values than for :class:`NormalLinear` are best.
-    shrinkage_target : {"diagonal", "trace"}, default="diagonal"
-        T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
-    priors, costs, shrinkage
-        As in :class:`NormalLinear`.
+    shrinkage_target, priors, costs, shrinkage
+        As in :class:`NormalLinear`, with T_g for T.
 
     Attributes
     ----------
@@ -42,32 +39,22 @@ class NormalQuadratic(ShrinkageParams):
     Notes
     -----
     The paper prints + log(|S_1|/|S_2|) in its rule for class one against two; Bayes' rule has the minus sign. C_g
-    divides by n_g, as scikit-learn's QDA(solver="eigen", shrinkage=r) does, the case ``shrinkage_target="trace"``.
+    divides by n_g. ``shrinkage_target="trace"`` is scikit-learn's QDA(solver="eigen", shrinkage=r).
 
     In a column in which a class is constant it has the pooled variance of the column, or the total one where no class
-    varies. A class of one object is therefore normal around it with the pooled variances, uncorrelated.
-
-    In the directions in which no row of a class varies its variance is r T_g. Where there are many, as for a similarity
-    of low rank, the determinants decide: use :class:`NormalLinear` there. r = 0 is the limit from above: numerically
-    1e-10, unless C_g has full rank.
+    varies. In the directions in which no row of a class varies its variance is r T_g. Where there are many, as for a
+    similarity of low rank, the determinants decide: use :class:`NormalLinear` there. r = 0 is the limit from above:
+    numerically 1e-10, unless C_g has full rank.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics import pairwise_distances
     >>> from similis import NormalQuadratic
-    >>> X, y = load_iris(return_X_y=True)
-    >>> D = pairwise_distances(X)
-    >>> model = NormalQuadratic().fit(D[::2, ::2], y[::2])
-    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
-    0.97
+    >>> D = [[0.0, 2.0, 6.0, 9.0], [2.0, 0.0, 4.0, 7.0], [6.0, 4.0, 0.0, 3.0], [9.0, 7.0, 3.0, 0.0]]
+    >>> NormalQuadratic().fit(D, ["a", "a", "b", "b"]).predict([[5.0, 3.0, 1.0, 4.0]])
+    array(['b'], dtype='<U1')
     """
 
-    regularization: float = param(0.001)
-    shrinkage_target: str = param("diagonal")
-    priors: Any = param(None)
-    costs: Any = param(None)
-    shrinkage: str = param(DEPRECATED)
+    regularization: float = param(0.001, between(0, 1))
 
     fitted_arrays = {
         "_columns": fitted_indices("v", below="n"),
@@ -86,32 +73,25 @@ class NormalQuadratic(ShrinkageParams):
     def covariances_(self) -> list[Array]:
         """Regularized covariances, computed on access."""
         check_is_fitted(self)
-        found = []
-        for covariance in self._class_covariances:
-            S = np.zeros((self.n_features_in_, self.n_features_in_))
-            S[np.ix_(self._columns, self._columns)] = covariance.matrix(self.regularization)
-            found.append(S)
-        return found
+        r, n = self.regularization, self.n_features_in_
+        return [covariance.matrix(r, self._columns, n) for covariance in self._class_covariances]
 
     def _covariances(self, rows: Any, codes: Indices) -> Any:
-        target, fallback = self._renamed_param("shrinkage"), rows.fallback_variance
+        pooled = (rows.W**2).mean(axis=0)
+        target, fallback = self._renamed_param("shrinkage"), np.where(pooled > 0, pooled, rows.total)
         return [ShrunkCovariance(rows.W[codes == g], target, fallback) for g in range(len(rows.means))]
 
     def class_scores(self, Q: Array) -> Array:
-        """Log P(g) + log N(x; m_g, S_g) of new rows."""
-        r = [self.regularization]
         means = self.means_[:, self._columns]
-        return _log_joint(Q[:, self._columns], means, self._class_covariances, self.log_priors, r)[0]
+        return self._log_joint(Q[:, self._columns], means, self._class_covariances, [self.regularization])[0]
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         self.set_priors(codes)
         rows = ClassRows(S, codes)
         r = [point["regularization"] for point in points]
-        covariances = self._covariances(rows, codes)
-        return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
+        return list(self._log_joint(Q[:, rows.varying], rows.means, self._covariances(rows, codes), r))
 
-
-def _log_joint(Q: Array, means: Array, covariances: Any, log_priors: Any, regularization: Any) -> Any:
-    """Bayes -> log P(g) + log N(x; m_g, S_g), shape (len(regularization), m, G)."""
-    densities = [C.log_density(Q - mean, regularization) for mean, C in zip(means, covariances)]
-    return np.stack(densities, axis=2) + log_priors
+    def _log_joint(self, Q: Array, means: Array, covariances: Any, regularization: Any) -> Any:
+        """Bayes -> log P(g) + log N(x; m_g, S_g), shape (len(regularization), m, G)."""
+        densities = [C.log_density(Q - mean, regularization) for mean, C in zip(means, covariances)]
+        return np.stack(densities, axis=2) + self.log_priors

@@ -34,10 +34,7 @@ class MatrixTransformer(ProximityTransformer):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Fit to a training matrix of shape (n, n), or (n, n, q) for a transformer of several matrices.
-
-        `y` are class labels, for a transformer that uses them.
-        """
+        """Fit to a training matrix, (n, n), or (n, n, q) for several matrices; some transformers use labels `y`."""
         self.learn(self.check_training(X, keep_sparse=self.keep_sparse), y)
         return self
 

@@ -8,23 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from similis import base
 from similis._utils.arrays import Array
 from similis._utils.linalg import eigen_symmetric, symmetric_part_of
-from similis.base import (
-    Kind,
-    at_least,
-    check_frame_order,
-    check_proximity,
-    check_stack_width,
-    check_table,
-    choice,
-    estimator,
-    first_position,
-    fitted_reals,
-    param,
-    positive,
-    validated_function,
-)
+from similis.base import Kind, at_least, choice, estimator, fitted_reals, param
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise
 from similis.proximity._convert import value_range
@@ -44,13 +31,10 @@ class Stack(np.ndarray):
 def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = None) -> Array:
     """Stack several matrices over the same objects: an array (m, n, q), float32 if every matrix is, else float64.
 
-    Pairwise slicing by scikit-learn selects rows and columns of the result and keeps the third axis.
-
     Parameters
     ----------
     matrices : sequence of array-like of shape (m, n)
-        One or more proximity matrices with the same rows and columns: square for training, a block for new objects. NaN
-        marks a missing entry.
+        One or more proximity matrices with the same rows and columns; NaN marks a missing entry.
     names : sequence of str, default=None
         Distinct names, one per matrix; used in messages and stored in the attribute ``names`` of the result.
 
@@ -77,11 +61,11 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
                 f"names must hold distinct names, one name per matrix, {len(matrices)}. Got {len(names)}: "
                 f"{', '.join(names)[:100]}."
             )
-    called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]
+    called = list(map(repr, names or range(len(matrices))))
     slices: list[Array] = []
     for matrix, name in zip(matrices, called):
-        check_frame_order(matrix)
-        A = check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
+        base.check_frame_order(matrix)
+        A = base.check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
         if slices and A.shape != slices[0].shape:
             raise ProximityError(
                 f"Every matrix of a stack must have the same shape. Matrix {name} has {A.shape}, matrix {called[0]} "
@@ -97,15 +81,14 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
 class CombineMatrices(Elementwise):
     """Turn a stack of several proximity matrices (:func:`make_stack`) into one: one of them, or their normalized mean.
 
-    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates
-    (:class:`similis.SimMKL` learns weights). Similarities and dissimilarities may be mixed: the minority in `kind` is
-    converted first, d to 1 - d / d_max, and s to s_max - s.
+    Each matrix is divided by its range in the training stack (:class:`similis.SimMKL` learns weights). Those of another
+    kind than `kind` are converted first, d to 1 - d / d_max, and s to s_max - s.
 
     Parameters
     ----------
     matrix : int, "mean" or None, default="mean"
-        Number of the matrix to take, unchanged and from 0; "mean"; or None, which returns the stack with all matrices
-        of one kind.
+        Number of the matrix to take, unchanged and from 0 (new rows may then be those of this matrix alone); the mean
+        of the known entries of a pair; or None, which returns the stack with all matrices of one kind.
     kinds : sequence of {"similarity", "dissimilarity"}, default=None
         Kind of each matrix. None: all are similarities.
     kind : {"similarity", "dissimilarity"}, default=None
@@ -115,11 +98,6 @@ class CombineMatrices(Elementwise):
     ----------
     factors_, offsets_ : ndarray of shape (q,)
         Each matrix becomes factor * values + offset; converted ones are at least 0.
-
-    Notes
-    -----
-    The mean is taken over the known entries of a pair; it is missing where all are. After ``matrix=i``, a block of new
-    rows of that matrix alone is accepted as well.
 
     Examples
     --------
@@ -138,14 +116,10 @@ class CombineMatrices(Elementwise):
     allow_missing = True
     allow_stack = True
 
-    @property
-    def proximity_kind(self) -> Kind | None:
-        """None: the matrices of a stack may be of both kinds."""
-        return None
+    proximity_kind = None  # the matrices of a stack may be of both kinds
 
     @property
     def gives(self) -> Kind:  # type: ignore[override]
-        """Kind of the result."""
         kinds = ["similarity"] if self.kinds is None else list(self.kinds)
         if isinstance(self.matrix, int):
             return kinds[min(self.matrix, len(kinds) - 1)]  # type: ignore[return-value]
@@ -178,7 +152,7 @@ class CombineMatrices(Elementwise):
     def transform_rows(self, Q: Array) -> Array:
         if isinstance(self.matrix, int) and Q.ndim == 2:
             return Q.copy()
-        check_stack_width(Q, len(self.factors_), self)
+        base.check_stack_width(Q, len(self.factors_), self)
         R = np.atleast_3d(Q)
         if isinstance(self.matrix, int):
             return np.ascontiguousarray(R[:, :, self.matrix])
@@ -192,20 +166,17 @@ class CombineMatrices(Elementwise):
             return np.asarray(np.where(known, R, 0).sum(axis=2) / known.sum(axis=2, dtype=R.dtype))
 
 
-@validated_function({"sigma2": [positive()]})
+@base.validated_function({"sigma2": [base.positive()]})
 def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
     """Turn the adjacency matrix of a weighted graph into a kernel: K = expm(-sigma2/2 L).
 
     L = I - G^(-1/2) A G^(-1/2) is the normalized graph Laplacian and G the diagonal matrix of degrees [kondor2002].
-    K(i, j) is the part of a quantity placed on vertex i that has diffused to vertex j. K is positive definite; a vertex
-    without edges has 1 on the diagonal and 0 elsewhere. There is no rule for new objects: the graph must contain them
-    all.
+    There is no rule for new objects: the graph must contain them all.
 
     Parameters
     ----------
     A : array-like or sparse matrix of shape (n, n)
-        Non-negative weights of the edges, for example sparse similarities. The diagonal is ignored. The symmetric part
-        of an asymmetric A is used, with a warning.
+        Non-negative weights of the edges; the diagonal is ignored, and the symmetric part used, with a warning.
     sigma2 : float, default=1.0
         Diffusion time, above zero; 20 in [chen2010] sec. 5.4.3.
 
@@ -216,11 +187,10 @@ def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
     array([[0.5677, 0.4323],
            [0.4323, 0.5677]])
     """
-    A = check_proximity(A, accept_sparse=True)
+    A = base.check_proximity(A, accept_sparse=True)
     if (least := A.min(initial=0.0)) < 0:
-        raise ProximityError(
-            f"diffusion_kernel needs non-negative weights. Got {least:.6g} at {first_position(A == least)}."
-        )
+        where = base.first_position(A == least)
+        raise ProximityError(f"diffusion_kernel needs non-negative weights. Got {least:.6g} at {where}.")
     W = symmetric_part_of(A, "diffusion_kernel").copy()
     np.fill_diagonal(W, 0)
     degree = W.sum(axis=1)

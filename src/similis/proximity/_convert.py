@@ -9,20 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
+from similis import base
 from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import (
-    SparseRows,
-    between,
-    check_proximity,
-    check_stack_width,
-    choice,
-    estimator,
-    first_position,
-    fitted_reals,
-    param,
-    positive,
-)
+from similis.base import SparseRows, between, choice, estimator, first_position, param, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
@@ -31,21 +21,13 @@ from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 class ToDissimilarity(Elementwise):
     """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
 
-    ==============  =======================  ============================================
-    method          d(x, z)                  use for
-    ==============  =======================  ============================================
-    ``max-minus``   upper - s(x, z)          a similarity with an upper bound
-    ``root``        sqrt(upper - s(x, z))    the same; Euclidean when S is a kernel with a constant diagonal
-    ``reciprocal``  1 / s(x, z)              a positive similarity without a bound
-    ==============  =======================  ============================================
-
     Parameters
     ----------
     method : {"max-minus", "reciprocal", "root"}, default="max-minus"
-        The rule. ``reciprocal`` rejects similarities that are not positive.
+        upper - s; 1 / s, for positive similarities only; or sqrt(upper - s), which is Euclidean when S is a kernel with
+        a constant diagonal.
     upper : float, default=None
-        Upper bound of the similarity, for ``max-minus`` and ``root``. None means the largest training similarity; a new
-        similarity above the bound gives 0. A bound below a training similarity is an error.
+        Upper bound of the training similarities, by default the largest. A new similarity above the bound gives 0.
 
     Attributes
     ----------
@@ -54,14 +36,12 @@ class ToDissimilarity(Elementwise):
 
     Notes
     -----
-    The diagonal is converted like any other entry: an object whose self-similarity is below the bound gets a non-zero
-    dissimilarity to itself.
+    The diagonal is converted too: a self-similarity below the bound gives a non-zero dissimilarity.
 
     Examples
     --------
     >>> from similis.proximity import ToDissimilarity
-    >>> convert = ToDissimilarity().fit([[1.0, 0.25], [0.25, 1.0]])
-    >>> convert.transform([[0.5, 2.0]])
+    >>> ToDissimilarity().fit([[1.0, 0.25], [0.25, 1.0]]).transform([[0.5, 2.0]])
     array([[0.5, 0. ]])
     """
 
@@ -113,36 +93,26 @@ class ToDissimilarity(Elementwise):
 class ToSimilarity(Elementwise):
     """Turn dissimilarities into similarities.
 
-    ===============  =========================  ============================================
-    method           s(x, z)                    note
-    ===============  =========================  ============================================
-    ``linear``       1 - d(x, z) / d_max        d_max is the largest training dissimilarity
-    ``reciprocal``   1 / d(x, z)                the largest finite value where d = 0 and on the training diagonal
-    ``rbf``          exp(-gamma d(x, z)^2)      depends on the unit of d
-    ``exponential``  exp(-gamma d(x, z) / d_m)  d_m is the median training dissimilarity of two objects
-    ===============  =========================  ============================================
-
     Parameters
     ----------
     method : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
-        The rule.
+        1 - d / d_max, d_max the largest training dissimilarity; 1 / d; exp(-gamma d^2); or exp(-gamma d / d_m), d_m the
+        median training dissimilarity of two objects.
     gamma : float, default=1.0
         Tightness of ``rbf`` and ``exponential``, above zero.
 
     Attributes
     ----------
     scale_ : float
-        ``linear``: d_max (1 if every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
-        training matrix without its diagonal (1 if there is none). ``rbf``: gamma. ``exponential``: d_m / gamma, with
-        the median of the positive dissimilarities if more than half are zero.
+        ``linear``: d_max. ``reciprocal``: the largest finite 1/d of the training matrix without its diagonal. ``rbf``:
+        gamma. ``exponential``: d_m / gamma, with the median of the positive dissimilarities if more than half are zero.
 
     Notes
     -----
     ``linear`` ([chen2010] p. 35) gives a new object farther than d_max the similarity 0. ``reciprocal`` ([qiao2013]
-    sec. 5.2) maps d = 0 in a new row to ``scale_``, or to the largest finite 1/d of the row if that is larger, so that
-    no similarity exceeds that of identical objects. The training diagonal is set to ``scale_`` for any diagonal of D,
-    so that there ``fit_transform(D)`` may differ from ``fit(D).transform(D)``. A non-zero diagonal causes a
-    :class:`~similis.exceptions.DiagonalWarning`.
+    sec. 5.2) maps d = 0 in a new row to ``scale_``, or to the largest finite 1/d of the row if that is larger. The
+    training diagonal is set to ``scale_``, so that ``fit_transform(D)`` may differ from ``fit(D).transform(D)``. A
+    non-zero diagonal causes a :class:`~similis.exceptions.DiagonalWarning`.
 
     Examples
     --------
@@ -180,22 +150,20 @@ class ToSimilarity(Elementwise):
     def transform_training(self, S: Array) -> Array:
         converted = self.transform_rows(S)
         if self.method == "reciprocal":
-            # [qiao2013] sec. 5.2 -> an upper bound of all similarities is the self-similarity
-            np.fill_diagonal(converted, self.scale_)
+            np.fill_diagonal(converted, self.scale_)  # [qiao2013] sec. 5.2 -> the upper bound is the self-similarity
         return converted
 
     def transform_rows(self, Q: Array) -> Array:
+        scale = Q.dtype.type(self.scale_)
         if self.method == "linear":
-            # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
-            return np.maximum(1 - Q / Q.dtype.type(self.scale_), 0)
+            return np.maximum(1 - Q / scale, 0)  # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
         if self.method == "rbf":
-            return np.exp(-Q.dtype.type(self.scale_) * Q**2)
+            return np.exp(-scale * Q**2)
         if self.method == "exponential":
-            return np.exp(-Q / Q.dtype.type(self.scale_))
+            return np.exp(-Q / scale)
         S = _reciprocal(Q)
         finite = np.isfinite(S)
-        top = S.max(axis=1, keepdims=True, where=finite, initial=self.scale_)
-        return np.where(finite, S, top)
+        return np.where(finite, S, S.max(axis=1, keepdims=True, where=finite, initial=self.scale_))
 
 
 @np.errstate(divide="ignore", over="ignore")
@@ -206,8 +174,6 @@ def _reciprocal(D: Array) -> Array:
 
 def symmetrize(S: ArrayLike) -> Array:
     """Average a matrix with its transpose, before any splitting: (S + S') / 2, a new array.
-
-    :class:`Symmetrize` is the transformer for a pipeline, where the reverse direction of new rows is missing.
 
     Parameters
     ----------
@@ -222,7 +188,7 @@ def symmetrize(S: ArrayLike) -> Array:
     array([[1., 3.],
            [3., 1.]])
     """
-    S = check_proximity(S, allow_missing=True)
+    S = base.check_proximity(S, allow_missing=True)
     known = np.where(np.isnan(S), S.T, S)
     return (known + known.T) / 2
 
@@ -230,9 +196,8 @@ def symmetrize(S: ArrayLike) -> Array:
 class Symmetrize(Elementwise):
     """Average the training matrix with its transpose; pass new rows through ([qiao2013] sec. 5.2).
 
-    A new row holds s(x, z) for every training object z but not s(z, x), so that only the training matrix can be
-    averaged: ``fit_transform(S)`` differs from ``fit(S).transform(S)`` where S is asymmetric. If both directions can be
-    computed, use ``Pairwise(..., symmetrize=True)``, which averages new rows too.
+    A new row lacks the reverse direction, so that ``fit_transform(S)`` differs from ``fit(S).transform(S)`` for an
+    asymmetric S. ``Pairwise(..., symmetrize=True)`` averages new rows too.
 
     Attributes
     ----------
@@ -242,12 +207,9 @@ class Symmetrize(Elementwise):
     Examples
     --------
     >>> from similis.proximity import Symmetrize
-    >>> S = [[1.0, 4.0], [2.0, 1.0]]
-    >>> Symmetrize().fit_transform(S)
+    >>> Symmetrize().fit_transform([[1.0, 4.0], [2.0, 1.0]])
     array([[1., 3.],
            [3., 1.]])
-    >>> Symmetrize().fit(S).transform([[1.0, 4.0]])
-    array([[1., 4.]])
     """
 
     def learn(self, S: Array, y: Any) -> None:
@@ -265,24 +227,18 @@ class Symmetrize(Elementwise):
 class UnitDiagonal(ToRows):
     """Scale similarities so that every object has similarity 1 to itself: s(x, z) / sqrt(s(x, x) s(z, z)).
 
-    This is the cosine if S is a kernel. The self-similarities of the training objects are the diagonal; those of new
-    objects are not part of their rows and must be given or assumed constant.
+    This is the cosine if S is a kernel. Objects whose similarities are all zero keep zeros.
 
     Parameters
     ----------
     self_similarity : "constant" or float, default="constant"
-        Self-similarity of new objects. ``"constant"`` means the value of the training diagonal if it is constant;
-        otherwise ``transform`` requires ``self_similarity=``. A positive number is used for every new object.
+        Self-similarity of all new objects; "constant" means that of the training objects, if it is constant. Otherwise
+        ``transform`` requires ``self_similarity=``.
 
     Attributes
     ----------
     self_similarities_ : ndarray of shape (n,)
         Diagonal of the training matrix.
-
-    Notes
-    -----
-    An object whose similarities, including its own, are all zero keeps a row and column of zeros. A negative
-    self-similarity, or a zero one with non-zero similarities, is an error.
 
     Examples
     --------
@@ -297,7 +253,7 @@ class UnitDiagonal(ToRows):
 
     self_similarity: str | float = param("constant", choice("constant"), positive())
 
-    fitted_arrays = {"self_similarities_": fitted_reals(None, nan=True)}
+    fitted_arrays = {"self_similarities_": base.fitted_reals(None, nan=True)}
 
     reads = "similarity"
     accept_sparse = True
@@ -320,11 +276,7 @@ class UnitDiagonal(ToRows):
         `self_similarity` holds s(x, x), a number or one per row; None uses the value of the constructor.
         """
         S = self.check_rows(X)
-        given = self.self_similarity if self_similarity is None else self_similarity
-        return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
-
-    def _row_self(self, given: Any, m: int) -> Array:
-        """Return one self-similarity per new row."""
+        m, given = len(S), self.self_similarity if self_similarity is None else self_similarity
         if isinstance(given, str):
             low, high = float(self.self_similarities_.min()), float(self.self_similarities_.max())
             if high - low > 100 * np.finfo(self.self_similarities_.dtype).eps * high:
@@ -336,10 +288,10 @@ class UnitDiagonal(ToRows):
         s = np.full(m, float(given)) if isinstance(given, Real) else np.asarray(given, dtype=np.float64)
         if s.shape != (m,):
             raise ProximityError(f"self_similarity must hold one number per row, {m}. Got shape {s.shape}.")
-        if not (np.isfinite(s).all() and (s >= 0).all()):
-            i = int(np.argmax(~(s >= 0) | np.isinf(s)))
+        if (wrong := ~(s >= 0) | np.isinf(s)).any():
+            i = int(np.argmax(wrong))
             raise ProximityError(f"self_similarity must be finite and not negative. Got {s[i]} at position {i}.")
-        return s
+        return self._scale(S, s.astype(S.dtype))
 
     def _scale(self, S: Array, rows: Array) -> Array:
         """Compute S_ij / sqrt(rows_i self_j) with 0 / 0 = 0."""
@@ -366,14 +318,12 @@ def value_range(S: Array | SparseRows) -> float:
 class Rescale(Elementwise):
     """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
 
-    Put it in front of a classifier with a parameter in the unit of the proximities: the C of a support vector machine,
-    a ridge, the width of a Gaussian.
+    Put it in front of a classifier with a parameter in the unit of the proximities, such as the C of an SVM.
 
     Parameters
     ----------
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of the matrix. It decides what an absent entry of a sparse matrix means: a similarity of zero, or a missing
-        dissimilarity.
+        Kind of the matrix; an absent entry of a sparse one is a similarity of zero, or a missing dissimilarity.
 
     Attributes
     ----------
@@ -381,16 +331,10 @@ class Rescale(Elementwise):
         Largest minus smallest training proximity, of each matrix of a stack. The largest absolute value if that
         difference is rounding error; 1 if all are zero or missing.
 
-    Notes
-    -----
-    Multiplying all proximities by a constant leaves the output unchanged; adding one shifts the output. Similarities
-    from 0 to 1 keep their values. Missing entries stay missing.
-
     Examples
     --------
     >>> from similis.proximity import Rescale
-    >>> scale = Rescale().fit([[57.0, 17.0], [17.0, 57.0]])
-    >>> scale.transform([[20.0, 40.0]])
+    >>> Rescale().fit([[57.0, 17.0], [17.0, 57.0]]).transform([[20.0, 40.0]])
     array([[0.5, 1. ]])
     """
 
@@ -408,7 +352,7 @@ class Rescale(Elementwise):
         self.scale_ = value_range(S) if S.ndim == 2 else np.array([value_range(part) for part in np.moveaxis(S, 2, 0)])
 
     def transform_rows(self, Q: Array) -> Array:
-        check_stack_width(Q, np.size(self.scale_), self)
+        base.check_stack_width(Q, np.size(self.scale_), self)
         return Q / np.asarray(self.scale_, dtype=Q.dtype)
 
 
@@ -416,25 +360,19 @@ class Rescale(Elementwise):
 class BoxCox(Elementwise):
     """Transform each dissimilarity by (d^p - 1) / p ([pekalska2000] sec. 4.4).
 
-    Classifiers that model the rows by normal distributions (``NormalLinear``, ``NormalQuadratic``) benefit when skewed
-    dissimilarities become more symmetric. The order of the dissimilarities, and so every rank-based rule, is unchanged.
+    Skewed dissimilarities become more symmetric, as :class:`NormalLinear` and :class:`NormalQuadratic` assume. The
+    result is negative for d < 1: a feature row rather than a dissimilarity.
 
     Parameters
     ----------
     p : float in (0, 1] or "ml", default=0.25
-        The power. ``"ml"`` chooses it by maximum likelihood: the p for which the transformed off-diagonal
-        dissimilarities are most likely under one normal distribution.
+        The power. "ml": the one from 0.01 to 1 under which the positive off-diagonal dissimilarities are most likely
+        normal; 1 if they are all equal.
 
     Attributes
     ----------
     p_ : float
         The power in use.
-
-    Notes
-    -----
-    The result is negative for d < 1, so that it is a feature row rather than a dissimilarity. The likelihood excludes
-    the diagonal and dissimilarities of zero, whose logarithm is infinite, and is maximized over p between 0.01 and 1.
-    With fewer than two distinct values p = 1.
 
     Examples
     --------
@@ -475,38 +413,27 @@ def _most_likely_power(D: Array) -> float:
 class Tighten(Elementwise):
     """Make a similarity tighter: similar objects count more, all others less.
 
-    ===============  =============================================  ======================================
-    method           t(x, z)                                        unchanged predictions for
-    ===============  =============================================  ======================================
-    ``power``        sign(s) (abs(s) / s_max)^q, s = s(x, z)        c S, c > 0
-    ``exponential``  exp(-q (s_max - s(x, z)) / (s_max - s_m))      c S + b, c > 0
-    ===============  =============================================  ======================================
-
     A sum over a class, as in :class:`~similis.MaxSim`, :class:`~similis.SBC` and
     :class:`~similis.SimilarityPerceptron`, depends on the whole class where the similarity is flat, and on the nearest
-    objects where it is tight. `q` plays the part of the inverse width of an RBF for a matrix that is given.
+    objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5.
 
     Parameters
     ----------
     q : float, default=4.0
-        Tightness, above zero. ``power`` with q = 1 only divides by a constant. A grid of powers of two, from 1 to 64,
-        covers most data.
+        Tightness, above zero. A grid of powers of two, from 1 to 64, covers most data.
     method : {"power", "exponential"}, default="power"
-        The rule.
+        sign(s) (|s| / s_max)^q, with the same predictions for c S, c > 0; or exp(-q (s_max - s) / (s_max - s_m)), with
+        the same predictions for c S + b.
 
     Attributes
     ----------
-    largest_ : float
-        s_max, the largest absolute training similarity for ``power``, the largest similarity for ``exponential``.
-    spread_ : float
-        ``exponential``: s_max - s_m with s_m the median training similarity of two objects, one instead of zero.
-        ``power``: `largest_`.
+    largest_, spread_ : float
+        ``power``: both s_max, the largest absolute training similarity. ``exponential``: s_max, the largest training
+        similarity, and s_max - s_m with s_m the median similarity of two objects, one instead of zero.
 
     Notes
     -----
-    [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5, describes the limit of tight similarities. ``power`` keeps the
-    sign of negative similarities, ``exponential`` gives positive numbers only. A new similarity above s_max is
-    transformed by the same formula; results are limited to the square root of the largest floating-point number.
+    Results are limited to the square root of the largest floating-point number.
 
     Examples
     --------
@@ -538,12 +465,11 @@ class Tighten(Elementwise):
         self.spread_ = distance or self.largest_ - float(S.mean(dtype=np.float64)) or 1.0
 
     def transform_rows(self, Q: Array) -> Array:
-        limit = np.sqrt(np.finfo(Q.dtype).max)
+        number, limit = Q.dtype.type, np.sqrt(np.finfo(Q.dtype).max)
         with np.errstate(over="ignore"):
             if self.method == "exponential":
-                rate = Q.dtype.type(self.q / self.spread_)
-                return np.minimum(np.exp((Q - Q.dtype.type(self.largest_)) * rate), limit)
-            ratio = Q / Q.dtype.type(self.spread_)
+                return np.minimum(np.exp((Q - number(self.largest_)) * number(self.q / self.spread_)), limit)
+            ratio = Q / number(self.spread_)
             return np.copysign(np.minimum(_power(np.abs(ratio), self.q), limit), ratio)
 
 

@@ -27,11 +27,9 @@ DISCRETE = 0.05  # a scale is discrete if it has fewer distinct values than this
 SPARSE = 0.5  # fraction of zeros above which a matrix counts as sparse
 SMALL_MASS = 0.02  # fraction of the spectrum up to which negative eigenvalues count as noise
 # Largest skewness and excess kurtosis of nearly normal distances. L_0.5 distances between sonar returns, which
-# [pekalska2000] sec. 4.5 finds not normal enough, have a skewness of 0.47, Euclidean ones of 0.12. Normal distances of
-# n objects have a skewness with standard deviation of about 5 / n, and a kurtosis with twice that: two standard
-# deviations are added.
+# [pekalska2000] sec. 4.5 finds not normal enough, have a skewness of 0.47, Euclidean ones of 0.12.
 NEAR_NORMAL = 0.25, 1.0
-SAMPLING = 10.0, 20.0
+SAMPLING = 10.0, 20.0  # divided by n they are two standard deviations of these moments of n objects
 FEWEST = 8  # objects of a class for the moments of its columns
 SAMPLE = 3000  # larger matrices are diagnosed on a random sample of this many objects
 SUSPECT_SAMPLE = 600  # suspicious pairs are searched among this many objects; suspects(S) searches all
@@ -39,10 +37,10 @@ SUSPECT_SAMPLE = 600  # suspicious pairs are searched among this many objects; s
 
 @dataclass(frozen=True)
 class EntryFacts:
-    """Findings about single entries.
+    """Findings about single entries; `asymmetry` is ||S - S'|| / (2 ||S||).
 
-    `asymmetry` is ||S - S'|| / (2 ||S||). `self_maximal` is the fraction of objects at least as similar to themselves
-    as to any other object. `n_duplicates` counts objects whose row and column equal those of an earlier object.
+    `self_maximal` is the fraction of objects at least as similar to themselves as to any other, and `n_duplicates` the
+    number of those whose row and column equal those of an earlier object.
     """
 
     n_missing: int
@@ -62,8 +60,7 @@ class EntryFacts:
 class SpectrumFacts:
     """Eigenvalues of the similarities, or of the Gram matrix -1/2 J D^2 J of dissimilarities.
 
-    `negative_mass` is the share of the negative eigenvalues in the sum of all magnitudes. `definite` is True if there
-    are none beyond rounding: the matrix is a kernel, or a Euclidean distance.
+    `negative_mass` is the share of the negative ones in the sum of all magnitudes; `definite` says that there are none.
     """
 
     definite: bool
@@ -103,12 +100,10 @@ class ClassFacts:
     """Class sizes, mean proximities within and between classes, leave-one-out error of the nearest neighbor, and tests.
 
     `location` (:func:`~similis.proximity.permanova`; :func:`~similis.proximity.anosim` if entries are missing) and
-    `dispersion` (:func:`~similis.proximity.permdisp` around centroids; None if entries are missing) test whether the
-    classes differ; None if no class has two objects.
-
-    `skewness` and `kurtosis` of a class are medians over the columns: of the dissimilarities of the class to one object
-    (bias-corrected; NaN for a class of fewer than 8 objects). Values near zero, as of sums of many variables, make
-    `near_normal` True: the assumption of the normal-based classifiers on rows, [pekalska2000] sec. 2.1.
+    `dispersion` (:func:`~similis.proximity.permdisp` around centroids) test whether the classes differ; None where that
+    is not possible. `skewness` and `kurtosis` of a class are medians over the columns, the dissimilarities to one
+    object (bias-corrected; NaN for fewer than 8 objects). Values near zero make `near_normal` True, the assumption of
+    the normal-based classifiers on rows, [pekalska2000] sec. 2.1.
     """
 
     names: tuple[str, ...]
@@ -150,20 +145,12 @@ class Diagnosis:
         Number of objects, and of those sampled if n is large.
     kind : {"similarity", "dissimilarity"}
         Kind of the proximities.
-    entries : EntryFacts
-        Missing entries, symmetry, zeros, distinct values, duplicates, self-similarity.
-    spectrum : SpectrumFacts or None
-        Eigenvalues; None if entries are missing.
-    triangles : TriangleFacts
-        Violations of the triangle inequality.
-    distances : DistanceFacts
-        Shape of the distribution of the dissimilarities, hubness.
-    classes : ClassFacts or None
-        Balance and separation; None without labels.
-    suspects : Suspects
-        Pairs whose value is inconsistent with the rest of the matrix.
-    advice : tuple of Advice
-        Recommendations, each with its reason and source.
+    entries, triangles, distances : EntryFacts, TriangleFacts, DistanceFacts
+        Single entries, violations of the triangle inequality, and distribution of the dissimilarities.
+    spectrum, classes : SpectrumFacts or None, ClassFacts or None
+        Eigenvalues, None if entries are missing; balance and separation, None without labels.
+    suspects, advice : Suspects, tuple of Advice
+        Pairs whose value is inconsistent with the rest of the matrix; recommendations with reason and source.
     """
 
     n: int
@@ -199,10 +186,8 @@ class Diagnosis:
         yield "duplicates", str(e.n_duplicates)
         if (s := self.spectrum) is not None:
             share = f"{s.negative_mass:.1%} of the spectrum ({s.smallest:.4g} to {s.largest:.4g})"
-            yield (
-                "positive definite" if self.kind == "similarity" else "Euclidean",
-                f"yes, rank {s.rank}" if s.definite else f"no, {s.n_negative} negative eigenvalues with {share}",
-            )
+            text = f"yes, rank {s.rank}" if s.definite else f"no, {s.n_negative} negative eigenvalues with {share}"
+            yield "positive definite" if self.kind == "similarity" else "Euclidean", text
         sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
         yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
         yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
@@ -214,9 +199,9 @@ class Diagnosis:
             yield from _class_test_rows(c)
             yield from _normality_rows(c)
             yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
-        suspects = self.suspects
-        some = f" (among {suspects.n_objects} of the objects)" if suspects.n_objects < self.n else ""
-        yield "suspicious pairs", f"{suspects.summary()}{some}"
+        n_checked = self.suspects.n_objects
+        some = f" (among {n_checked} of the objects)" if n_checked < self.n else ""
+        yield "suspicious pairs", f"{self.suspects.summary()}{some}"
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -254,25 +239,20 @@ def diagnose(
     y : array-like of shape (n,), optional
         Class labels; they add findings about balance and separation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of the proximities.
+        Kind of the proximities. Findings about distances use the largest similarity minus s.
     ids : sequence of n names, optional
         Names shown instead of row numbers.
     groups : array-like of shape (n,), optional
         Objects that belong together, such as samples of one donor: the blocks (`strata`) of the tests of the classes.
     random_state : int, RandomState instance or None, default=0
-        Random seed of the samples (objects beyond 3,000, triangles beyond 500 objects) and of the tests.
-
-    Notes
-    -----
-    Findings about distances use the largest similarity minus s. Suspicious pairs are searched among 600 objects;
-    :func:`similis.proximity.suspects` searches all.
+        Random seed of the tests and the samples: of objects beyond 3,000 (600 for :func:`similis.proximity.suspects`),
+        of triangles beyond 500 objects.
 
     Examples
     --------
     >>> import numpy as np
     >>> from similis import diagnose
-    >>> S = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]])
-    >>> found = diagnose(S)
+    >>> found = diagnose(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]]))
     >>> found.entries.symmetric, found.spectrum.n_negative
     (True, 1)
     """
@@ -291,8 +271,7 @@ def diagnose(
     spectrum = None if entries.n_missing else spectrum_facts(A, kind)
     classes = None
     if names is not None and codes is not None:
-        tests = _class_tests(D, codes, blocks, random_state)
-        classes = class_facts(A, D, codes, plain_names(names), kind, tests)
+        classes = class_facts(A, D, codes, plain_names(names), kind, _class_tests(D, codes, blocks, random_state))
     objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
@@ -311,12 +290,10 @@ def _to_builtin(value: Any) -> Any:
     """Convert NumPy numbers and arrays to Python numbers and lists, and NaN to None."""
     if isinstance(value, dict):
         return {str(key): _to_builtin(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
         return [_to_builtin(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _to_builtin(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
@@ -336,9 +313,8 @@ def entry_facts(A: Array, kind: Kind) -> EntryFacts:
     known = A[~np.eye(n, dtype=bool) & ~missing]
     ratio = asymmetry(np.where(missing | missing.T, 0.0, A) if missing.any() else A)
     distinct = len(np.unique(known))
-    sign = 1.0 if kind == "similarity" else -1.0
-    signed = np.where(missing, -np.inf, sign * A)
-    own = np.einsum("ii->i", signed)
+    signed = np.where(missing, -np.inf, A if kind == "similarity" else -A)
+    some = known if known.size else np.full(1, np.nan)
 
     def content(i: int) -> bytes:
         both = np.concatenate([A[i], A[:, i]]) + 0.0  # one bit pattern for zero, and below one for NaN
@@ -347,16 +323,16 @@ def entry_facts(A: Array, kind: Kind) -> EntryFacts:
 
     return EntryFacts(
         n_missing=int(missing.sum()),
-        missing=float(missing.mean()) if n else 0.0,
+        missing=float(missing.mean()),
         symmetric=ratio <= 100 * float(np.finfo(A.dtype).eps),
         asymmetry=ratio,
-        zeros=float((known == 0).mean()) if known.size else 0.0,
+        zeros=float((some == 0).mean()),
         n_distinct=distinct,
         discrete=known.size > 0 and distinct < max(2, DISCRETE * known.size),
-        self_maximal=float((own >= signed.max(axis=1)).mean()) if n else 1.0,
+        self_maximal=float((np.diagonal(signed) >= signed.max(axis=1)).mean()),
         n_duplicates=n - len({content(i) for i in range(n)}),
-        low=float(known.min()) if known.size else float("nan"),
-        high=float(known.max()) if known.size else float("nan"),
+        low=float(some.min()),
+        high=float(some.max()),
     )
 
 
@@ -367,17 +343,11 @@ def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
         B = gower(B**2)
         B = (B + B.T) / 2
     system = eigen_symmetric(B)
-    values, zero = system.values, system.tolerance
-    total = float(np.abs(values).sum())
-    negative = values[values < -zero]
-    return SpectrumFacts(
-        definite=negative.size == 0,
-        n_negative=int(negative.size),
-        negative_mass=float(-negative.sum()) / total if total > 0 else 0.0,
-        smallest=float(values[0]),
-        largest=float(values[-1]),
-        rank=int((np.abs(values) > zero).sum()),
-    )
+    values, size = system.values, np.abs(system.values)
+    negative = values[values < -system.tolerance]
+    mass = float(-negative.sum()) / (float(size.sum()) or 1.0)
+    rank = int((size > system.tolerance).sum())
+    return SpectrumFacts(not negative.size, negative.size, mass, float(values[0]), float(values[-1]), rank)
 
 
 def triangle_facts(D: Floats, rng: Any) -> TriangleFacts:
@@ -389,13 +359,12 @@ def triangle_facts(D: Floats, rng: Any) -> TriangleFacts:
         counts = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
         total = n * (n - 1) * (n - 2)
     else:
-        i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
-        different = (i != j) & (j != k) & (i != k)
-        i, j, k = i[different], j[different], k[different]
+        triples = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
+        i, j, k = triples[:, (triples != np.roll(triples, 1, axis=0)).all(axis=0)]
         counts = [_violations(D[i, j], D[i, k] + D[k, j])]
         total = len(i)
-    violated, worst = sum(f[0] for f in counts), max(f[1] for f in counts)
-    return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
+    violated, worst = zip(*counts)
+    return TriangleFacts(total, sum(violated) / total, max(worst), n > ALL_TRIANGLES)
 
 
 def _violations(direct: Array, detour: Array) -> tuple[int, float]:
@@ -419,16 +388,10 @@ def distance_facts(D: Floats) -> DistanceFacts:
         grid = np.linspace(0.05, 1.0, 20)
         power = float(grid[int(np.argmax([stats.boxcox_llf(p, sample / sample.mean()) for p in grid]))])
         after = float(stats.skew(sample**power))
-    k = min(10, n - 1)
-    indices, _ = top_k(D, k, sign=-1, folds=np.arange(n))
+    indices, _ = top_k(D, min(10, n - 1), sign=-1, folds=np.arange(n))
     hits = np.bincount(indices[indices >= 0], minlength=n)
-    return DistanceFacts(
-        skewness=float(stats.skew(d)),
-        kurtosis=float(stats.kurtosis(d)),
-        power=power,
-        skewness_after=after,
-        hubness=float(stats.skew(hits)) if np.ptp(hits) else 0.0,
-    )
+    hubness = float(stats.skew(hits)) if np.ptp(hits) else 0.0
+    return DistanceFacts(float(stats.skew(d)), float(stats.kurtosis(d)), power, after, hubness)
 
 
 def class_facts(
@@ -437,16 +400,15 @@ def class_facts(
     """Compute balance, separation, the error of the nearest neighbor, and the moments of the columns."""
     same, known = codes[:, None] == codes, ~np.isnan(A)
     within, between = A[same & known & ~np.eye(len(A), dtype=bool)], A[~same & known]
-    indices, _ = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))
-    near = indices[:, 0]
-    wrong = codes[near] != codes
+    near = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))[0][:, 0]
+    wrong = (codes[near] != codes)[near >= 0]
     skewness, kurtosis = zip(*(_column_moments(D, np.flatnonzero(codes == g)) for g in range(len(names))))
     return ClassFacts(
         names=tuple(names),
         counts=tuple(np.bincount(codes, minlength=len(names)).tolist()),
-        within=float(within.mean()) if within.size else float("nan"),
-        between=float(between.mean()) if between.size else float("nan"),
-        neighbour_error=float(wrong[near >= 0].mean()) if (near >= 0).any() else float("nan"),
+        within=float(within.mean()) if within.size else np.nan,
+        between=float(between.mean()) if between.size else np.nan,
+        neighbour_error=float(wrong.mean()) if wrong.size else np.nan,
         skewness=skewness,
         kurtosis=kurtosis,
         **tests,
@@ -483,8 +445,8 @@ def _column_moments(D: Floats, members: Indices) -> tuple[float, float]:
 
 def _is_near_normal(skewness: float, kurtosis: float, n: int) -> bool:
     """Compare with the largest skewness and kurtosis of nearly normal dissimilarities of n objects."""
-    limits = [limit + slack / n for limit, slack in zip(NEAR_NORMAL, SAMPLING)]
-    return abs(skewness) <= limits[0] and kurtosis <= limits[1]
+    skew_limit, kurtosis_limit = (limit + slack / n for limit, slack in zip(NEAR_NORMAL, SAMPLING))
+    return abs(skewness) <= skew_limit and kurtosis <= kurtosis_limit
 
 
 def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> dict[str, PermutationTest]:
@@ -505,10 +467,8 @@ def advise(
     kind: Kind, n: int, entries: EntryFacts, spectrum: Any, distances: DistanceFacts, classes: Any, suspects: Suspects
 ) -> Iterator[Advice]:
     """Yield recommendations in the order in which to follow them: repairs, then the spectrum, then methods."""
-    if len(suspects):
-        yield Advice(
-            "Check the suspicious pairs first", f"{len(suspects)} pairs are inconsistent with the rest of the matrix"
-        )
+    if pairs := len(suspects):
+        yield Advice("Check the suspicious pairs first", f"{pairs} pairs are inconsistent with the rest of the matrix")
     if entries.n_missing:
         yield Advice(
             "Use SimilarityKNN or NearestCentroid, which skip missing entries, or complete the matrix",
@@ -538,38 +498,29 @@ def advise(
         )
     by_class = None if classes is None else classes.near_normal
     near_normal = _is_near_normal(distances.skewness, distances.kurtosis, n) and by_class is not False
+    skewness = f"skewness {distances.skewness:.2f}"
     if near_normal and not entries.discrete:
         also = "" if by_class is None else "; the columns of each class are nearly normal"
-        yield Advice(
-            "Use normal-based classifiers on the rows",
-            f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}{also}",
-            "[pekalska2000] sec. 2.1, 5",
-        )
+        reason = f"{skewness}, excess kurtosis {distances.kurtosis:.2f}{also}"
+        yield Advice("Use normal-based classifiers on the rows", reason, "[pekalska2000] sec. 2.1, 5")
     elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
         yield Advice(
             f"Use BoxCox(p={distances.power:.2g}) before methods that assume normal distances",
-            f"skewness {distances.skewness:.2f}, afterwards {distances.skewness_after:.2f}",
+            f"{skewness}, afterwards {distances.skewness_after:.2f}",
             "[pekalska2000] sec. 4.4",
         )
-    if classes is not None and len(classes.counts) > 1:
-        small = min(classes.counts)
-        if small * 5 < max(classes.counts):
-            yield Advice(
-                "Compare methods by balanced error, and set priors or costs",
-                f"the smallest class has {small} objects, the largest {max(classes.counts)}",
-            )
+    if classes is not None and min(classes.counts) * 5 < max(classes.counts):
+        sizes = f"the smallest class has {min(classes.counts)} objects, the largest {max(classes.counts)}"
+        yield Advice("Compare methods by balanced error, and set priors or costs", sizes)
 
 
 def _advise_spectrum(kind: Kind, spectrum: SpectrumFacts) -> Advice:
+    if spectrum.definite and kind == "similarity":
+        reason = "the similarities are positive semi-definite"
+        return Advice("Use kernel methods without repair", reason, "[chen2010] sec. 2.1")
     if spectrum.definite:
-        subject = (
-            "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
-        )
-        return Advice(
-            "Use kernel methods without repair" if kind == "similarity" else "Every embedding is exact",
-            f"{subject} positive semi-definite",
-            "[chen2010] sec. 2.1",
-        )
+        reason = "the distances are Euclidean, their Gram matrix is positive semi-definite"
+        return Advice("Every embedding is exact", reason, "[chen2010] sec. 2.1")
     mass = f"{spectrum.n_negative} negative eigenvalues hold {spectrum.negative_mass:.1%} of the spectrum"
     if kind == "dissimilarity":
         return Advice("Embed with PseudoEuclidean, which keeps the negative axes, or use rows as features", mass)
@@ -583,7 +534,6 @@ def _advise_spectrum(kind: Kind, spectrum: SpectrumFacts) -> Advice:
 
 
 def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
-    """Yield the results of the tests of the classes."""
     location, dispersion = classes.location, classes.dispersion
     if location is None:
         return
@@ -595,12 +545,9 @@ def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
     remarks = "".join(f"; {remark}" for remark in location.remarks)
     yield "class differences", f"{how}, p = {location.p_value:.2g} ({test}{remarks})"
     if dispersion is not None and dispersion.p_value <= 0.05:
-        widths = dispersion.dispersions or {}
-        ratio = max(widths.values()) / max(min(widths.values()), 1e-300)
-        yield (
-            "class dispersion",
-            f"differs by a factor of {ratio:.3g}, p = {dispersion.p_value:.2g} (PERMDISP); PERMANOVA reacts to it too",
-        )
+        widths = (dispersion.dispersions or {}).values()
+        how = f"differs by a factor of {max(widths) / max(min(widths), 1e-300):.3g}, p = {dispersion.p_value:.2g}"
+        yield "class dispersion", f"{how} (PERMDISP); PERMANOVA reacts to it too"
 
 
 def _normality_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:

@@ -10,22 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from similis._drawing import figure as fig
 from similis._drawing.display import Display
-from similis._drawing.figure import (
-    Axis,
-    Bars,
-    Dash,
-    Figure,
-    Groups,
-    HeatMap,
-    Key,
-    Lines,
-    Mark,
-    Points,
-    Rule,
-    class_color,
-    format_number,
-)
 from similis._drawing.svg import color_levels
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import eigen_symmetric, symmetric_part
@@ -35,7 +21,7 @@ from similis.proximity._embedding import PseudoEuclidean
 from similis.proximity._smacof import SMACOF
 
 _MAX_BARS = 160  # eigenvalues drawn; of more, the largest and the smallest
-_REPAIRS: dict[str, tuple[str, Dash]] = {"clip": ("c6", ""), "flip": ("c2", "dash"), "shift": ("c3", "dotted")}
+_REPAIRS: dict[str, tuple[str, fig.Dash]] = {"clip": ("c6", ""), "flip": ("c2", "dash"), "shift": ("c3", "dotted")}
 
 
 def seriation(D: Array) -> Indices:
@@ -66,10 +52,8 @@ class MatrixDisplay(Display):
 
     Parameters
     ----------
-    values : ndarray of shape (n, n)
-        The matrix in the order shown.
-    order : ndarray of shape (n,)
-        Object at each position.
+    values, order : ndarray of shape (n, n), (n,)
+        The matrix in the order shown, and the object at each position.
     bounds : ndarray of shape (G + 1,)
         First position of each class, and n.
     class_names : list of str
@@ -83,9 +67,8 @@ class MatrixDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.proximity import MatrixDisplay
-    >>> S = np.array([[1.0, 0.1, 0.8], [0.1, 1.0, 0.2], [0.8, 0.2, 1.0]])
+    >>> S = [[1.0, 0.1, 0.8], [0.1, 1.0, 0.2], [0.8, 0.2, 1.0]]
     >>> MatrixDisplay.from_proximity(S, ["b", "a", "b"], plot=False).order
     array([1, 0, 2])
     """
@@ -121,15 +104,12 @@ class MatrixDisplay(Display):
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Proximities; NaN is left blank.
-        y : array-like of shape (n,), optional
-            Class labels.
+        S, y : array-like of shape (n, n), array-like of shape (n,) or None
+            Proximities, of which NaN is left blank, and class labels.
         kind : {"similarity", "dissimilarity"}, default="similarity"
             Kind of the entries.
         order : {"class", "seriation"}, default="class"
-            By class and, within a class, by seriation; or by seriation alone, which shows whether the classes are
-            visible without the labels.
+            By class and, within a class, by seriation; or by seriation alone.
         plot : bool, default=True
             Draw with matplotlib at once.
         ax, **options
@@ -138,28 +118,23 @@ class MatrixDisplay(Display):
         A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
         codes, names = _class_codes(y, len(A))
-        n_groups = max(1, len(names)) if order == "class" else 1
-        groups = [np.flatnonzero(codes == g) if n_groups > 1 else np.arange(len(A)) for g in range(n_groups)]
+        group_codes = codes if order == "class" else np.zeros_like(codes)
+        groups = [np.flatnonzero(group_codes == g) for g in range(group_codes.max() + 1)]
         found = np.concatenate([group[seriation(D[np.ix_(group, group)])] for group in groups])
-        display = cls(
-            values=A[np.ix_(found, found)],
-            order=found,
-            bounds=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.intp),
-            class_names=names,
-            kind=kind,
-            codes=codes[found],
-        )
+        bounds = np.cumsum([0, *map(len, groups)])
+        ordered = {"values": A[np.ix_(found, found)], "order": found, "bounds": bounds, "codes": codes[found]}
+        display = cls(class_names=names, kind=kind, **ordered)
         return display.plot(ax=ax, **options) if plot else display
 
     def levels(self) -> NDArray[np.uint8]:
         """Quantize the values to 255 levels between the limits; 0 is a missing entry."""
         return color_levels(self.values, *self.limits)
 
-    def describe(self, names: Sequence[str] | None = None) -> Figure:
+    def describe(self, names: Sequence[str] | None = None) -> fig.Figure:
         """Describe the heat map; dark entries are similar. `names` are those of the objects, in the order shown."""
         n = len(self.order)
         order = "class" if len(self.bounds) > 2 else "seriation"
-        heat = HeatMap(
+        heat = fig.HeatMap(
             self.values,
             self.limits[0],
             self.limits[1],
@@ -169,11 +144,11 @@ class MatrixDisplay(Display):
             ends=("", " (similar)") if self.kind == "similarity" else (" (similar)", ""),
             main=True,
         )
-        return Figure(
+        return fig.Figure(
             f"Heat map of {n} by {n} entries, objects ordered by {order}. Use the arrow keys to move in it.",
-            Axis(-0.5, n - 0.5),
-            Axis(-0.5, n - 0.5, reverse=True),
-            [heat, Groups(self.codes, self.class_names)] if self.class_names else [heat],
+            fig.Axis(-0.5, n - 0.5),
+            fig.Axis(-0.5, n - 0.5, reverse=True),
+            [heat, fig.Groups(self.codes, self.class_names)] if self.class_names else [heat],
             kind="heatmap",
             height=None,
             legend=_class_keys(self.class_names),
@@ -187,10 +162,8 @@ class SpectrumDisplay(Display):
 
     Parameters
     ----------
-    eigenvalues : ndarray of shape (n,)
-        Descending.
-    repaired : dict of str to ndarray of shape (n,)
-        Eigenvalues after each repair, in the same order of eigenvectors.
+    eigenvalues, repaired : ndarray of shape (n,), dict of str to ndarray of shape (n,)
+        Eigenvalues, descending, and after each repair, in the same order of eigenvectors.
     """
 
     eigenvalues: Array
@@ -205,53 +178,45 @@ class SpectrumDisplay(Display):
 
     @classmethod
     def from_proximity(cls, S: ArrayLike, *, plot: bool = True, ax: Any = None, **options: Any) -> SpectrumDisplay:
-        """Decompose the symmetric part of a similarity matrix and draw its spectrum.
-
-        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
-        """
+        """Decompose the symmetric part of a similarity matrix and draw it, see :meth:`MatrixDisplay.from_proximity`."""
         A = symmetric_part(check_proximity(S))
         display = cls.from_eigenvalues(eigen_symmetric(A).values[::-1].copy())
         return display.plot(ax=ax, **options) if plot else display
 
-    def describe(self, repairs: Sequence[str] | None = None) -> Figure:
+    def describe(self, repairs: Sequence[str] | None = None) -> fig.Figure:
         """Describe the eigenvalues as bars, negative ones in another color, and all or some repairs as lines."""
         values, n = self.eigenvalues, len(self.eigenvalues)
         shown = {name: v for name, v in self.repaired.items() if repairs is None or name in repairs}
         keep = np.arange(n) if n <= _MAX_BARS else np.r_[: _MAX_BARS // 2, n - _MAX_BARS // 2 : n]
         size = float(np.abs(values).max(initial=0.0)) or 1.0
         high = max(float(v.max(initial=0.0)) for v in [values, *shown.values()]) or 1.0
-        low = min(float(values.min(initial=0.0)), 0.0)
+        low = float(values.min(initial=0.0))
         negative = values < -1e-9 * size
         at = np.arange(1, len(keep) + 1)
         half = 0.35 if len(keep) > 8 else 0.2
-        tips = [
-            f"eigenvalue {rank + 1} of {n}: {format_number(float(values[rank]))}"
-            + "".join(f"\n{name}: {format_number(float(v[rank]))}" for name, v in shown.items())
-            for rank in keep
-        ]
+        tips = [f"eigenvalue {rank + 1} of {n}: {fig.format_number(float(values[rank]))}" for rank in keep]
+        for name, v in shown.items():
+            tips = [f"{tip}\n{name}: {fig.format_number(float(x))}" for tip, x in zip(tips, v[keep])]
         colors = ["bad" if negative[rank] else "accent" for rank in keep]
-        bars = Bars(at - half, at + half, np.zeros(len(keep)), values[keep], color=colors, tips=tips, main=True)
+        bars = fig.Bars(at - half, at + half, np.zeros(len(keep)), values[keep], color=colors, tips=tips, main=True)
         styles = {name: _REPAIRS.get(name, ("muted", "")) for name in shown}
-        lines = [Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
+        lines = [fig.Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
         half_shown = f"{_MAX_BARS // 2} largest and {_MAX_BARS // 2} smallest eigenvalues"
         ends = [(1.0, "1"), (float(len(keep)), str(n))] if n > 1 else [(1.0, "1")]
         title, linear = "eigenvalue (symmetric logarithmic scale)", max(1e-3 * size, 1e-12)
-        return Figure(
+        return fig.Figure(
             f"Spectrum: {n} eigenvalues, {int(negative.sum())} of them negative, and their values after repair.",
-            Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
-            Axis(1.15 * low, 1.15 * high, title, "symlog", linear, n_ticks=6),
-            [Rule(0, "y"), bars, *lines],
+            fig.Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
+            fig.Axis(1.15 * low, 1.15 * high, title, "symlog", linear, n_ticks=6),
+            [fig.Rule(0, "y"), bars, *lines],
             kind="spectrum",
             height=400,
-            legend=[Key(name, color, None, dash) for name, (color, dash) in styles.items()],
+            legend=[fig.Key(name, color, None, dash) for name, (color, dash) in styles.items()],
             legend_title="after",
         )
 
     def plot(self, ax: Any = None, *, repairs: tuple[str, ...] = ("clip", "flip", "shift"), **options: Any) -> Self:
-        """Draw the eigenvalues and all or some `repairs` with matplotlib, see :meth:`MatrixDisplay.plot`.
-
-        The options are those of ``Axes.bar``.
-        """
+        """Draw the eigenvalues and all or some `repairs`, see :meth:`MatrixDisplay.plot`; options of ``Axes.bar``."""
         return self._plot(self.describe(repairs), ax, options)
 
 
@@ -269,10 +234,7 @@ class _PairsDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Compute the numbers of the picture and draw it.
-
-        The parameters are those of :meth:`MatrixDisplay.from_proximity`.
-        """
+        """Compute the numbers of the picture and draw it, see :meth:`MatrixDisplay.from_proximity`."""
         display = cls._from_checked(check_proximity(S, kind=kind, allow_missing=True), y, kind)
         return display.plot(ax=ax, **options) if plot else display
 
@@ -289,14 +251,11 @@ class EmbeddingDisplay(_PairsDisplay):
 
     Parameters
     ----------
-    points : ndarray of shape (n, 2)
-        Coordinates.
-    signature : ndarray of shape (2,)
-        -1 for an axis that shortens distances.
-    shares : ndarray of shape (2,)
-        Share of each axis in the sum of the magnitudes of the eigenvalues; 0 where pairs are missing.
-    codes : ndarray of shape (n,)
-        Class of each object.
+    points, codes : ndarray of shape (n, 2), (n,)
+        Coordinates and class of each object.
+    signature, shares : ndarray of shape (2,)
+        -1 for an axis that shortens distances; share of each axis in the sum of the magnitudes of the eigenvalues, 0
+        where pairs are missing.
     class_names : list of str
         Names of the classes; empty without labels.
     """
@@ -322,34 +281,30 @@ class EmbeddingDisplay(_PairsDisplay):
         codes, names = _class_codes(y, len(A))
         return cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
 
-    def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
-        """Describe the points, one color and symbol per class.
-
-        `tips` are the texts shown for the objects, `ringed` objects to draw a ring around.
-        """
+    def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> fig.Figure:
+        """Describe the points with `tips`, the texts shown for the objects; some objects are `ringed`."""
         X = np.asarray(self.points, dtype=np.float64)
-        n = len(X)
-        axes = []
+        n, axes = len(X), []
         for k in (0, 1):
             low, high = float(X[:, k].min(initial=0.0)), float(X[:, k].max(initial=0.0))
             reach = 0.04 * (high - low) or 1.0
             negative = ", negative" if self.signature[k] < 0 else ""
             share = f": {self.shares[k]:.0%} of the spectrum{negative}" if self.shares[k] else ""
-            axes.append(Axis(low - reach, high + reach, f"axis {k + 1}{share}"))
-        points = Points(
+            axes.append(fig.Axis(low - reach, high + reach, f"axis {k + 1}{share}"))
+        points = fig.Points(
             X[:, 0].tolist(),
             X[:, 1].tolist(),
             self.codes.tolist(),
             2.5 if n > 600 else 3.2 if n > 250 else 4.0,
-            color=[class_color(g) for g in self.codes.tolist()],
+            color=[fig.class_color(g) for g in self.codes.tolist()],
             tips=[f"object {i + 1}" for i in range(n)] if tips is None else tips,
             main=True,
         )
-        marks: list[Mark] = [points]
+        marks: list[fig.Mark] = [points]
         if ringed is not None and len(ringed):
             rings = X[list(ringed)]
-            marks.append(Points(rings[:, 0].tolist(), rings[:, 1].tolist(), size=8.0, hollow=True, color="ink"))
-        return Figure(
+            marks.append(fig.Points(rings[:, 0].tolist(), rings[:, 1].tolist(), size=8.0, hollow=True, color="ink"))
+        return fig.Figure(
             f"Embedding of {n} objects in two dimensions, one color and symbol per class.",
             axes[0],
             axes[1],
@@ -383,41 +338,36 @@ class HistogramDisplay(_PairsDisplay):
         off = ~np.eye(len(A), dtype=bool) & ~np.isnan(A)
         return cls(within=A[same & off], between=A[~same & off], kind=kind)
 
-    def describe(self, bins: Any = None) -> Figure:
+    def describe(self, bins: Any = None) -> fig.Figure:
         """Describe both distributions over the same `bins`: their number or edges, 10 to 40 by default."""
         everything = np.concatenate([self.within, self.between])
         if bins is None:
             bins = min(40, max(10, len(np.unique(everything))))
         edges = np.histogram_bin_edges(everything, bins=bins)
-        marks: list[Mark] = []
+        marks: list[fig.Mark] = []
         top = 0.0
         parts = {"between classes": (self.between, "c1"), "within classes": (self.within, "c0")}
         for name, (values, color) in parts.items():
             share = np.histogram(values, edges)[0] / max(1, values.size)
             full = np.flatnonzero(share)
+            left, right, share = edges[:-1][full], edges[1:][full], share[full]
             top = max(top, float(share.max(initial=0.0)))
-            tips = [
-                f"{name}\n{format_number(edges[k])} to {format_number(edges[k + 1])}: {share[k]:.1%} of the pairs"
-                for k in full
-            ]
-            left, right = edges[:-1][full], edges[1:][full]
-            bars = Bars(left, right, np.zeros(len(full)), share[full], color=color, opacity=0.5, tips=tips, main=True)
-            marks.append(bars)
-        return Figure(
+            ranges = (f"{fig.format_number(a)} to {fig.format_number(b)}" for a, b in zip(left, right))
+            tips = [f"{name}\n{ends}: {s:.1%} of the pairs" for ends, s in zip(ranges, share)]
+            zeros = np.zeros(len(full))
+            marks.append(fig.Bars(left, right, zeros, share, color=color, opacity=0.5, tips=tips, main=True))
+        return fig.Figure(
             "Distribution of the proximities within classes and between classes.",
-            Axis(float(edges[0]), float(edges[-1]), self.kind),
-            Axis(0, 1.08 * top or 1.0, "share of the pairs", format=lambda v: f"{100 * v:.3g} %"),
+            fig.Axis(float(edges[0]), float(edges[-1]), self.kind),
+            fig.Axis(0, 1.08 * top or 1.0, "share of the pairs", format=lambda v: f"{100 * v:.3g} %"),
             marks,
             kind="histogram",
             height=240,
-            legend=[Key("within classes", "c0", 1), Key("between classes", "c1", 1)],
+            legend=[fig.Key("within classes", "c0", 1), fig.Key("between classes", "c1", 1)],
         )
 
     def plot(self, ax: Any = None, *, bins: Any = None, **options: Any) -> Self:
-        """Draw both distributions with matplotlib, see :meth:`MatrixDisplay.plot`.
-
-        `bins` are their number or edges, 10 to 40 by default; the options are those of ``Axes.bar``.
-        """
+        """Draw both distributions, see :meth:`describe` and :meth:`MatrixDisplay.plot`; options of ``Axes.bar``."""
         return self._plot(self.describe(bins), ax, options)
 
 
@@ -426,15 +376,12 @@ class NormalityDisplay(_PairsDisplay):
     """Q-Q plot of the columns of each class against the normal distribution.
 
     A column, the known dissimilarities of a class to one object (or the largest similarity minus s), is standardized.
-    The quantiles of all columns together are on the diagonal if the columns are normal, as those of sums of many
-    variables nearly are ([pekalska2000] sec. 2.1).
+    Normal columns are on the diagonal, as those of sums of many variables nearly are ([pekalska2000] sec. 2.1).
 
     Parameters
     ----------
-    normal : ndarray of shape (q,)
-        Quantiles of the normal distribution.
-    observed : ndarray of shape (G, q)
-        Quantiles of each class; NaN for a class of fewer than three objects.
+    normal, observed : ndarray of shape (q,), (G, q)
+        Quantiles of the normal distribution and of each class; NaN for a class of fewer than three objects.
     class_names : list of str
         Names of the classes.
     """
@@ -458,24 +405,22 @@ class NormalityDisplay(_PairsDisplay):
                 observed[g] = np.quantile(z[np.isfinite(z)], share)
         return cls(normal=ndtri(share), observed=observed, class_names=plain_names(classes))
 
-    def describe(self) -> Figure:
+    def describe(self) -> fig.Figure:
         """Describe the quantiles, one line per class, and the diagonal."""
-        marks: list[Mark] = [Lines([-2.4, 2.4], [-2.4, 2.4], color="ink", dash="dotted", width=1.0)]
+        marks: list[fig.Mark] = [fig.Lines([-2.4, 2.4], [-2.4, 2.4], color="ink", dash="dotted", width=1.0)]
         known = [g for g in range(len(self.observed)) if np.isfinite(self.observed[g]).all()]
         for g in known:
-            tips = f"class {self.class_names[g]}"
-            marks.append(
-                Lines(self.normal.tolist(), self.observed[g].tolist(), color=class_color(g), tips=[tips], main=True)
-            )
+            color, tips = fig.class_color(g), [f"class {self.class_names[g]}"]
+            marks.append(fig.Lines(self.normal, self.observed[g], color=color, tips=tips, main=True))
         reach = max([2.4, *np.abs(self.observed[known]).ravel().tolist()])
-        return Figure(
+        return fig.Figure(
             "Quantiles of the standardized columns of each class against those of the normal distribution.",
-            Axis(-2.4, 2.4, "normal quantile"),
-            Axis(-1.05 * reach, 1.05 * reach, "observed quantile"),
+            fig.Axis(-2.4, 2.4, "normal quantile"),
+            fig.Axis(-1.05 * reach, 1.05 * reach, "observed quantile"),
             marks,
             kind="normality",
             height=300,
-            legend=[Key(self.class_names[g], class_color(g), 1) for g in known],
+            legend=[fig.Key(self.class_names[g], fig.class_color(g), 1) for g in known],
         )
 
 
@@ -491,8 +436,8 @@ def _color_limits(A: Array) -> tuple[float, float]:
         low, high = float(known.min()), float(known.max())
     if not high > low:
         return low - 0.5, low + 0.5
-    tiny = 1e-9 * (high - low)
-    return 0.0 if abs(low) < tiny else low, 0.0 if abs(high) < tiny else high
+    low, high = (0.0 if abs(v) < 1e-9 * (high - low) else v for v in (low, high))
+    return low, high
 
 
 def _class_codes(y: Any, n: int) -> tuple[Indices, list[str]]:
@@ -503,6 +448,6 @@ def _class_codes(y: Any, n: int) -> tuple[Indices, list[str]]:
     return codes, plain_names(classes)
 
 
-def _class_keys(names: Sequence[str], counts: Sequence[int] | None = None) -> list[Key]:
+def _class_keys(names: Sequence[str], counts: Sequence[int] | None = None) -> list[fig.Key]:
     texts = names if counts is None else [f"{name} ({count})" for name, count in zip(names, counts)]
-    return [Key(text, class_color(g), g) for g, text in enumerate(texts)]
+    return [fig.Key(text, fig.class_color(g), g) for g, text in enumerate(texts)]

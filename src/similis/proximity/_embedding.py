@@ -17,8 +17,7 @@ from similis.proximity._base import ToFeatures, warn_if_self_differs
 class PseudoEuclidean(ToFeatures):
     """Embed dissimilarities in a pseudo-Euclidean space, where they are reproduced exactly.
 
-    [goldfarb1984]'s embedding, future work in [pekalska2000] sec. 2. With J = I - 11'/n and D^2 the squared
-    dissimilarities,
+    With J = I - 11'/n and D^2 the squared dissimilarities, the embedding of [goldfarb1984] is
 
         B = -1/2 J D^2 J = Q diag(l) Q',    coordinates X = Q |l|^(1/2),    signature sign(l).
 
@@ -35,29 +34,25 @@ class PseudoEuclidean(ToFeatures):
     ----------
     signature_, eigenvalues_ : ndarray of shape (n_components_,)
         Sign and value of l of each output column.
-    components_ : ndarray of shape (n_components_, n)
-        The eigenvectors, as rows.
+    components_, n_components_ : ndarray of shape (n_components_, n), int
+        The eigenvectors, as rows, and the number of axes.
     column_means_ : ndarray of shape (n,)
         Mean of each column of D^2.
-    n_components_ : int
-        Number of axes.
     asymmetry_ : float
         ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
 
     Notes
     -----
-    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row. A
-    non-zero diagonal of D causes a :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j,
-    j)^2) / 2 is reproduced. If all objects coincide, the result is one axis with all objects at its origin.
+    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J. A non-zero
+    diagonal of D causes a :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j, j)^2) / 2 is
+    reproduced. If all objects coincide, the result is one axis with all objects at its origin.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.proximity import PseudoEuclidean
-    >>> D = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
-    >>> X = PseudoEuclidean().fit_transform(D)
-    >>> float(np.linalg.norm(X[1] - X[2]).round(12))
-    5.0
+    >>> X = PseudoEuclidean().fit_transform([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
+    >>> (((X[1] - X[2]) ** 2).sum() ** 0.5).round(12)
+    np.float64(5.0)
     """
 
     n_components: int | None = param(None, at_least(1), None)
@@ -84,8 +79,7 @@ class PseudoEuclidean(ToFeatures):
         system = eigen_symmetric(B)
         l = system.values  # noqa: E741
         order = np.argsort(-np.abs(l), kind="stable")
-        order = order[l[order] > system.tolerance if self.positive_only else np.abs(l[order]) > system.tolerance]
-        order = order[: self.n_components]
+        order = order[(l if self.positive_only else np.abs(l))[order] > system.tolerance][: self.n_components]
         if order.size:
             self.eigenvalues_, self.components_ = l[order], fix_signs(system.vectors[:, order]).T
         else:
@@ -112,15 +106,12 @@ class Whiten(ToFeatures):
 
     Attributes
     ----------
-    components_ : ndarray of shape (rank, n)
-        L^(-1/2) U', without the singular values that are zero up to rounding.
-    singular_values_ : ndarray of shape (rank,)
-        Non-zero singular values, descending.
+    components_, singular_values_ : ndarray of shape (rank, n), (rank,)
+        L^(-1/2) U', and the non-zero singular values, descending. A zero matrix gives one column of zeros.
 
     Notes
     -----
-    As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D. A zero matrix gives one
-    column of zeros.
+    As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D.
 
     Examples
     --------

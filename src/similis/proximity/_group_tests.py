@@ -56,15 +56,11 @@ class PermutationTest:
     ----------
     name, statistic_name : str
         Names of the test and of its statistic: pseudo-F, F, R or r.
-    statistic : float
-        Observed statistic.
-    p_value : float
-        Fraction of all permutations, the observed order included, with a statistic at least as extreme; NaN without
-        permutations.
-    permutations, n_objects : int
-        Numbers of random permutations and of objects.
-    n_groups : int or None
-        Number of groups; None for the Mantel test.
+    statistic, p_value : float
+        Observed statistic, and the fraction of all permutations, the observed order included, with a statistic at least
+        as extreme; NaN without permutations.
+    permutations, n_objects, n_groups : int
+        Numbers of random permutations, of objects, and of groups; None for the Mantel test.
     r2 : float or None
         Share of the sum of squared dissimilarities that the groups explain (PERMANOVA).
     terms : tuple of Term
@@ -131,10 +127,8 @@ def permanova(
 
     Parameters
     ----------
-    D : array-like of shape (n, n)
-        Dissimilarities of all pairs. They need not be metric or Euclidean.
-    y : array-like of shape (n,)
-        Group of each object.
+    D, y : array-like of shape (n, n), (n,)
+        Dissimilarities of all pairs, which need not be metric or Euclidean, and the group of each object.
     permutations : int, default=999
         Number of random permutations; the smallest possible p-value is 1 / (permutations + 1).
     strata : array-like of shape (n,), optional
@@ -143,24 +137,17 @@ def permanova(
     covariates : array-like of shape (n,) or (n, p), or DataFrame, optional
         Variables whose effect is removed before the groups are tested; categories unless numeric.
     sums : {"sequential", "marginal"}, default="sequential"
-        Sums of squares of the covariates: each given the terms before it, or each given all other terms. The groups
-        come last, so that their own test is the same.
+        Sums of squares of each covariate given the terms before it, or given all others. The groups come last.
     random_state : int, RandomState instance or None, default=None
         Random seed of the permutations.
-
-    See Also
-    --------
-    permdisp, anosim
 
     Notes
     -----
     With SS_T = sum_{i<j} d_ij^2 / n and SS_W = sum_g sum_{i<j in g} d_ij^2 / n_g, the statistic is
-    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]. PERMANOVA also reacts to differences in dispersion.
-    With covariates the sums of squares are traces tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J
-    [mcardle2001], and the residuals of the model without the tested term are permuted [freedman1983]. Where whole
-    blocks are permuted, the groups are permuted and the covariates stay.
-
-    For an asymmetric matrix d_ij^2 is the mean of both directions. A missing pair is an error.
+    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]. It also reacts to differences in dispersion. With
+    covariates the sums of squares are traces tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J [mcardle2001],
+    and the residuals of the model without the tested term are permuted [freedman1983], or the groups of whole blocks.
+    For an asymmetric matrix d_ij^2 is the mean of both directions.
 
     Examples
     --------
@@ -180,18 +167,8 @@ def permanova(
         blocks["groups"] = np.eye(len(classes))[codes]
         terms, remarks = _several_terms(A, codes, blocks, permutations, strata, sums, rng)
     groups: Any = terms[-3]
-    return PermutationTest(
-        "PERMANOVA",
-        "pseudo-F",
-        groups.statistic,
-        groups.p_value,
-        permutations,
-        len(A),
-        len(classes),
-        r2=groups.r2,
-        terms=terms,
-        remarks=remarks,
-    )
+    found = groups.statistic, groups.p_value, permutations, len(A), len(classes)
+    return PermutationTest("PERMANOVA", "pseudo-F", *found, r2=groups.r2, terms=terms, remarks=remarks)
 
 
 @validated_function(_PARAMS)
@@ -207,8 +184,7 @@ def anosim(
 
     Notes
     -----
-    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]. R is 1 if all
-    dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
+    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993].
 
     Examples
     --------
@@ -281,10 +257,8 @@ def permdisp(
     perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
     # Permuting the residuals keeps differences of the group means out of the reference distribution.
     residuals = z - means[codes]
-    between = np.zeros(len(perms))
-    for g in range(n_groups):
-        members = perms == g
-        between += (members @ residuals) ** 2 / members.sum(axis=1)
+    members = (perms == g for g in range(n_groups))
+    between = sum(((own @ residuals) ** 2 / own.sum(axis=1) for own in members), np.zeros(len(perms)))
     between[0] = np.sum((means[codes] - z.mean()) ** 2)
     total = np.full(len(perms), np.sum(residuals**2))
     total[0] += between[0]
@@ -312,8 +286,7 @@ def mantel(
     Parameters
     ----------
     A, B : array-like of shape (n, n)
-        Two proximity matrices, objects in the same order, of any kind. NaN is a missing pair; pairs known in both
-        matrices are compared.
+        Proximity matrices of any kind, objects in the same order; pairs that are NaN in either matrix are left out.
     method : {"pearson", "spearman"}, default="pearson"
         Correlation of the values, or of their ranks.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -323,7 +296,7 @@ def mantel(
 
     Notes
     -----
-    The test of [mantel1967]. The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
+    The test of [mantel1967]. Asymmetric matrices are compared over ordered pairs.
 
     About sqrt(`permutations`) random orders of each matrix are drawn, and all pairs of them are compared, by one matrix
     product. Each pair is a uniform random permutation, any two are independent, and the observed pair takes each place
@@ -334,8 +307,7 @@ def mantel(
     --------
     >>> import numpy as np
     >>> from similis.proximity import mantel
-    >>> x = np.arange(12.0)
-    >>> D = abs(x[:, None] - x)
+    >>> D = abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
     >>> result = mantel(D, D**2, random_state=0)
     >>> round(result.statistic, 3), result.p_value
     (0.966, 0.001)
@@ -409,8 +381,7 @@ def _one_way(
     A: Floats, codes: Indices, n_groups: int, permutations: int, strata: Any, rng: Any
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test the groups alone [anderson2001]."""
-    n = len(A)
-    A2 = symmetric_part(A**2)
+    n, A2 = len(A), symmetric_part(A**2)
     total = A2.sum() / (2 * n)
     unit = 1.0 if 1e-10 < total < 1e30 else total or 1.0  # within the range of single precision
     perms, remarks = _permuted_codes(codes, strata, permutations, rng)
@@ -436,8 +407,7 @@ def _several_terms(
     G = gower(symmetric_part(A**2))
     total = float(np.trace(G))
     constant = np.ones((n, 1)) / np.sqrt(n)
-    names = list(blocks)
-    full = _extend(constant, np.hstack(list(blocks.values())))
+    names, full = list(blocks), _extend(constant, np.hstack(list(blocks.values())))
     df_residual = n - full.shape[1]
     if df_residual < 1:
         raise ProximityError(f"permanova needs more objects than model terms. Got {n} objects, {full.shape[1]} terms.")
@@ -450,8 +420,10 @@ def _several_terms(
         if not own.shape[1]:
             raise ProximityError(f"permanova cannot test {name!r}: the other terms determine it.")
         if name == "groups" and _whole_blocks(codes, strata) is not None:
+            # The covariates of the reduced model stay.
             perms, remarks = _permuted_codes(codes, strata, permutations, rng)
-            explained = _explained(G, reduced, perms)
+            designs = (_extend(reduced, np.eye(codes.max() + 1)[p])[:, reduced.shape[1] :] for p in perms)
+            explained = np.array([np.sum(X * (G @ X)) for X in designs])
             residual = float(np.trace(G) - np.sum(reduced * (G @ reduced))) - explained
         else:
             # [freedman1983]: permute the residuals of the reduced model. Its fitted part is orthogonal to both
@@ -464,15 +436,6 @@ def _several_terms(
         terms.append(_term(name, own.shape[1], explained[0], total, F))
     terms += [_term("residual", df_residual, residual[0], total), _term("total", n - 1, total, total)]
     return tuple(terms), remarks
-
-
-def _explained(G: Floats, reduced: Floats, perms: Codes) -> Floats:
-    """Return the sums of squares that permuted groups explain beyond the reduced model, whose covariates stay."""
-    explained, indicators = np.empty(len(perms)), np.eye(int(perms.max()) + 1)
-    for p, codes in enumerate(perms):
-        own = _extend(reduced, indicators[codes])[:, reduced.shape[1] :]
-        explained[p] = np.sum(own * (G @ own))
-    return explained
 
 
 def _term(name: str, df: int, square: float, total: float, F: Floats | None = None) -> Term:
@@ -490,11 +453,9 @@ def _f_ratio(between: Floats, within: Floats, df_between: int, df_within: int) -
 
 def _p_value(statistics: Floats) -> float:
     """Return the fraction of statistics at least as large as the first, the observed one; NaN for one alone."""
-    if len(statistics) == 1:
-        return float("nan")
     observed = statistics[0]
     bound = observed - ROUNDING * abs(observed) if np.isfinite(observed) else observed
-    return float((statistics >= bound).mean())
+    return float((statistics >= bound).mean()) if len(statistics) > 1 else float("nan")
 
 
 def _all_statistics(evaluate: Callable[[Floats, Codes], tuple[Floats, Floats]], A: Floats, perms: Codes) -> Floats:
@@ -559,8 +520,7 @@ def _known_correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symme
 
 def _standardized(A: Floats) -> Floats:
     """Return A with mean 0 off the diagonal and norm 1; zeros where all entries are equal."""
-    n = len(A)
-    mean = A.sum() / (n * (n - 1))
+    n, mean = len(A), A.sum() / (len(A) * (len(A) - 1))
     centered = A - mean
     np.fill_diagonal(centered, 0.0)
     norm = float(np.linalg.norm(centered))
@@ -611,37 +571,32 @@ def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) ->
     return perms[:, blocks], (how, *few)
 
 
-def _block_codes(strata: Any, n: int) -> Indices | None:
-    """Return codes of the blocks; None if there is one block."""
-    if strata is None:
-        return None
-    blocks, codes = check_labels(strata, n, who="strata", min_classes=1)
-    return codes if len(blocks) > 1 else None
+def _block_codes(strata: Any, n: int) -> Indices:
+    """Return codes of the blocks of objects; one block without strata."""
+    return np.zeros(n, np.intp) if strata is None else check_labels(strata, n, who="strata", min_classes=1)[1]
 
 
 def _whole_blocks(codes: Indices, strata: Any) -> Indices | None:
     """Return codes of the blocks if groups are constant within all of several blocks, else None."""
     blocks = _block_codes(strata, len(codes))
-    if blocks is not None and np.unique(np.stack([blocks, codes]), axis=1).shape[1] > blocks.max() + 1:
-        return None
-    return blocks
+    n_blocks = blocks.max() + 1
+    return blocks if n_blocks > 1 and np.unique([blocks, codes], axis=1).shape[1] == n_blocks else None
 
 
 def _permuted(
     values: Codes, strata: Any, permutations: int, rng: Any, n_drawn: int | None = None
 ) -> tuple[Codes, tuple[str, ...]]:
     """Return the values in observed order, then in random orders, within blocks if given, and remarks about them."""
-    n = len(values)
-    blocks = _block_codes(strata, n)
-    members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
     n_drawn = permutations if n_drawn is None else n_drawn
+    blocks = _block_codes(strata, len(values))
+    members = [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
     perms = np.tile(values, (n_drawn + 1, 1))
-    for rows in row_blocks(n_drawn, n):
+    for rows in row_blocks(n_drawn, len(values)):
         for block in members:
             uniform = rng.random_sample((rows.stop - rows.start, len(block)))
             _kernels.shuffle_rows(perms[1:][rows], block, uniform)
     log_count = sum(lgamma(len(block) + 1) - sum(map(lgamma, np.bincount(values[block]) + 1)) for block in members)
-    remarks = [] if blocks is None else [f"objects were permuted within {len(members)} blocks"]
+    remarks = [f"objects were permuted within {len(members)} blocks"] if len(members) > 1 else []
     if permutations and log_count < log(permutations + 1) - 1e-9:
         count = round(np.exp(log_count))
         remarks.append(f"only {count} different permutations exist, so p cannot be below {1 / count:.2g}")
@@ -673,10 +628,9 @@ def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
         columns = {str(name): np.asarray(covariates[name]) for name in covariates.columns}
     else:
         table = np.asarray(covariates)
-        table = table[:, None] if table.ndim == 1 else table
-        if table.ndim != 2:
+        if table.ndim not in (1, 2):
             raise ProximityError(f"covariates must have one or two dimensions. Got shape {table.shape}.")
-        columns = {f"covariate {j}": table[:, j] for j in range(table.shape[1])}
+        columns = {f"covariate {j}": column for j, column in enumerate(np.atleast_2d(table.T))}
     blocks: dict[str, Floats] = {}
     for name, values in columns.items():
         if len(values) != n:
@@ -724,13 +678,10 @@ def _squares_to_median(X: Floats) -> Floats:
     """
     X = X - X.mean(axis=0)
     K = X @ X.T
-    own = np.diag(K)
-    squares: Floats = own.copy()
+    squares = own = np.diag(K)
     size = np.sqrt(own.mean())
-    if len(X) < 3 or not size > 0:
-        return squares
     w = np.full(len(X), 1 / len(X))
-    for _ in range(_MEDIAN_STEPS):
+    for _ in range(_MEDIAN_STEPS if len(X) > 2 and size > 0 else 0):
         new = 1 / np.maximum(np.sqrt(squares), 1e-9 * size)
         new /= new.sum()
         step, w = new - w, new

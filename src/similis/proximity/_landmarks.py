@@ -1,8 +1,9 @@
-"""Selection of prototypes, and the Nystrom method for similarities that may be indefinite."""
+"""Selection of prototypes, and the Nystrom method."""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,12 @@ from sklearn.utils import check_random_state
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.threads import row_chunks
-from similis.base import at_least, choice, fitted_indices, fitted_reals
+from similis.base import at_least, choice, estimator, fitted_indices, fitted_reals, param
 from similis.proximity._base import ToFeatures
 from similis.solvers import farthest_first, k_medoids
 
 
-def choose_prototypes(
-    D: Array, k: int, selection: str, rng: np.random.RandomState, codes: Indices | None = None
-) -> Indices:
+def choose_prototypes(D: Array, k: int, selection: str, rng: Any, codes: Any = None) -> Indices:
     """Return the indices of k prototypes, ascending or in the order of selection; ``"forward"`` needs class `codes`."""
     if selection == "random":
         return np.sort(rng.permutation(len(D))[:k])
@@ -27,11 +26,10 @@ def choose_prototypes(
     if selection == "medoids":
         # Start from the k-centers, so that the result does not depend on random numbers.
         return k_medoids(D, k, sign=-1, method="eager", init=farthest_first(D, k)).medoids
-    assert codes is not None
-    return forward_selection(D, k, codes)
+    return _forward_selection(D, k, codes)
 
 
-def forward_selection(D: Array, k: int, codes: Indices) -> Indices:
+def _forward_selection(D: Array, k: int, codes: Indices) -> Indices:
     """Add prototypes one at a time, each with the fewest leave-one-out errors of the nearest-prototype rule.
 
     Ties are decided by the number of objects without a prototype of their class, the sum of distances, the lower index.
@@ -61,22 +59,20 @@ def _best_candidate(
     same = codes[:, None] == codes[index]
     a = np.where(same, np.minimum(own[:, None], d), own[:, None])
     b = np.where(same, other[:, None], np.minimum(other[:, None], d))
-    wrong = np.count_nonzero(~(a < b), axis=0)
-    wrong[np.isin(index, chosen)] = len(D) + 1
-    covered = np.isfinite(a)
-    missing = np.count_nonzero(~covered, axis=0)
-    spread = a.sum(axis=0, where=covered)
+    wrong = np.where(np.isin(index, chosen), len(D) + 1, np.count_nonzero(~(a < b), axis=0))
+    missing = np.count_nonzero(np.isinf(a), axis=0)
+    spread = a.sum(axis=0, where=np.isfinite(a))
     c = np.lexsort((spread, missing, wrong))[0]
     return int(wrong[c]), int(missing[c]), float(spread[c]), int(index[c])
 
 
+@estimator
 class Landmarks(ToFeatures):
     """Coordinates from the similarities to a few landmarks (Nystrom method), for a linear classifier.
 
-    With W the similarities among the landmarks, W = U diag(l) U', and s the similarities of an object to them, the
-    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix of [chen2010] sec. 2.1, and
-    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact. If no eigenvalue is left, the
-    result is one column of zeros.
+    With W = U diag(l) U' the similarities among the landmarks, and s those of an object to them, the coordinates are
+    z = s U |l|^(-1/2). Z Z' approximates the clipped or flipped matrix of [chen2010] sec. 2.1, and Z diag(signature) Z'
+    the matrix itself; both are exact if every object is a landmark. Without eigenvalues the result is one zero column.
 
     Parameters
     ----------
@@ -104,13 +100,18 @@ class Landmarks(ToFeatures):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.proximity import Landmarks
-    >>> S = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
-    >>> Z = Landmarks(3).fit_transform(S)
-    >>> np.allclose(Z @ Z.T, S)
-    True
+    >>> Z = Landmarks(2).fit_transform([[2.0, 1.0], [1.0, 2.0]])
+    >>> (Z @ Z.T).round(12)
+    array([[2., 1.],
+           [1., 2.]])
     """
+
+    n_landmarks: int = field(default=200, kw_only=False, metadata={"constraints": [at_least(1)]})
+    selection: str = param("random", choice("random", "kcenter", "medoids"))
+    spectrum: str = param("clip", choice("clip", "flip"))
+    output: str = param("nystrom", choice("nystrom", "features"))
+    random_state: Any = param(None, "random_state")
 
     fitted_arrays = {
         "landmark_indices_": fitted_indices("p", below="n"),
@@ -120,34 +121,11 @@ class Landmarks(ToFeatures):
 
     reads = "similarity"
     accept_sparse = True
-    _parameter_constraints = {
-        "n_landmarks": [at_least(1)],
-        "selection": [choice("random", "kcenter", "medoids")],
-        "spectrum": [choice("clip", "flip")],
-        "output": [choice("nystrom", "features")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_landmarks: int = 200,
-        *,
-        selection: str = "random",
-        spectrum: str = "clip",
-        output: str = "nystrom",
-        random_state: Any = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.selection = selection
-        self.spectrum = spectrum
-        self.output = output
-        self.random_state = random_state
 
     def learn(self, S: Array, y: Any) -> None:
         k = min(len(S), self.n_landmarks)
-        rng = check_random_state(self.random_state)
         D = S if self.selection == "random" else S.max() - S
-        self.landmark_indices_ = choose_prototypes(D, k, self.selection, rng)
+        self.landmark_indices_ = choose_prototypes(D, k, self.selection, check_random_state(self.random_state))
         W = take_symmetric_part(S[np.ix_(self.landmark_indices_, self.landmark_indices_)], self)
         if self.output == "features":
             self.components_, self.signature_ = np.eye(k, dtype=S.dtype), np.ones(k, dtype=S.dtype)
@@ -159,7 +137,6 @@ class Landmarks(ToFeatures):
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
     def select_columns(self, columns: Indices) -> tuple[Landmarks, Indices]:
-        """Restrict the output to some columns, and the landmarks to those that they need."""
         small = copy.copy(self)
         needed = columns if self.output == "features" else np.arange(len(self.landmark_indices_))
         small.components_ = self.components_[np.ix_(columns, needed)]
@@ -171,5 +148,4 @@ class Landmarks(ToFeatures):
 
     @property
     def columns_(self) -> Indices:
-        """Columns of a new row that are used."""
         return self.landmark_indices_

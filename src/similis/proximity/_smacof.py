@@ -1,7 +1,8 @@
-"""Multidimensional scaling by majorization of the stress; missing pairs have no weight."""
+"""Multidimensional scaling by majorization of the stress."""
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from scipy.spatial.distance import cdist
 from sklearn.isotonic import isotonic_regression
 
 from similis._utils.arrays import Array, Floats
-from similis.base import at_least, between, choice, fitted_reals
+from similis.base import at_least, between, choice, estimator, fitted_reals, param
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToFeatures
 from similis.proximity._convert import symmetrize
 from similis.proximity._embedding import PseudoEuclidean
 
 
+@estimator
 class SMACOF(ToFeatures):
     """Place objects so that their distances are close to the known dissimilarities; pairs may be missing.
 
@@ -48,22 +50,23 @@ class SMACOF(ToFeatures):
     Notes
     -----
     The iteration (Borg and Groenen, Modern Multidimensional Scaling, 2005, ch. 8 and 9) starts from classical scaling,
-    with the shortest path over known pairs for a missing one, and ends in a local minimum. The two directions of a pair
-    are averaged, or the known one is used. A new row is placed by the same iteration with the training objects fixed,
-    from the position of the nearest one; ``fit_transform`` places training rows in this way too, which leaves them
-    where they are up to the tolerance.
+    with the shortest path over known pairs for a missing one, and ends in a local minimum. The matrix is symmetrized. A
+    new row, or a row in ``fit_transform``, is placed by the same iteration with the training objects fixed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from similis import SMACOF
-    >>> x = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0], [1.0, 2.0]])
-    >>> D = np.linalg.norm(x[:, None] - x, axis=2)
-    >>> D[0, 3] = D[3, 0] = np.nan
-    >>> model = SMACOF().fit(D)
-    >>> round(float(np.linalg.norm(model.embedding_[0] - model.embedding_[3])), 2)
+    >>> D = np.array([[0.0, 3.0, 4.0, np.nan], [3.0, 0.0, 5.0, 4.0], [4.0, 5.0, 0.0, 3.0], [np.nan, 4.0, 3.0, 0.0]])
+    >>> x = SMACOF().fit(D).embedding_
+    >>> round(float(np.linalg.norm(x[0] - x[3])), 2)
     5.0
     """
+
+    n_components: int = field(default=2, kw_only=False, metadata={"constraints": [at_least(1)]})
+    method: str = param("metric", choice("metric", "ordinal"))
+    max_iter: int = param(500, at_least(1))
+    tol: float = param(1e-8, between(0, 1))
 
     fitted_arrays = {
         "embedding_": fitted_reals("n", "c"),
@@ -72,20 +75,6 @@ class SMACOF(ToFeatures):
     }
     reads = "dissimilarity"
     allow_missing = True
-    _parameter_constraints = {
-        "n_components": [at_least(1)],
-        "method": [choice("metric", "ordinal")],
-        "max_iter": [at_least(1)],
-        "tol": [between(0, 1)],
-    }
-
-    def __init__(
-        self, n_components: int = 2, *, method: str = "metric", max_iter: int = 500, tol: float = 1e-8
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.max_iter = max_iter
-        self.tol = tol
 
     @property
     def _n_features_out(self) -> int:
@@ -102,9 +91,8 @@ class SMACOF(ToFeatures):
                 f"No chain of known pairs connects object {i} with object 0, so that their distance is arbitrary. "
                 "Embed the connected parts separately."
             )
-        start = PseudoEuclidean(n_components=self.n_components, positive_only=True).fit_transform(
-            np.where(known, D, paths)
-        )
+        scaling = PseudoEuclidean(n_components=self.n_components, positive_only=True)
+        start = scaling.fit_transform(np.where(known, D, paths))
         X = np.zeros((n, self.n_components))
         X[:, : start.shape[1]] = start
         # Guttman transform X = V^+ B(X) X, where V is the Laplacian of the known pairs: V^+ = (V + 11'/n)^-1 - 11'/n
@@ -132,9 +120,10 @@ class SMACOF(ToFeatures):
 
     def transform_rows(self, Q: Array) -> Array:
         X, known = self.embedding_, ~np.isnan(Q)
-        if not known.any(axis=1).all():
-            i = int(np.argmin(known.any(axis=1)))
-            raise ProximityError(f"Row {i} has no known dissimilarity, so that its object cannot be placed.")
+        if (unknown := ~known.any(axis=1)).any():
+            raise ProximityError(
+                f"Row {unknown.argmax()} has no known dissimilarity, so that its object cannot be placed."
+            )
         target = np.where(known, Q, np.inf).astype(np.float64)
         Z = X[target.argmin(axis=1)]  # of the nearest object
         target[~known] = 0

@@ -22,18 +22,14 @@ from similis.proximity._landmarks import choose_prototypes
 class SimilarityFeatures(ToRows):
     """Use the row of an object as its feature vector ([chen2010] sec. 2.2; SVC-D of [pekalska2000] sec. 2.2).
 
-    The rows are passed through unchanged. As the first step of a pipeline this transformer declares the matrix as
-    pairwise, so that cross-validation removes held-out objects from the columns too; any classifier of feature vectors
-    may follow.
+    The rows are unchanged. As the first step of a pipeline with any classifier of feature vectors, this transformer
+    declares the matrix as pairwise: cross-validation removes held-out objects from the columns too.
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.svm import LinearSVC
     >>> from similis.proximity import SimilarityFeatures
-    >>> model = make_pipeline(SimilarityFeatures(), LinearSVC())
-    >>> model.fit([[2.0, 0.0], [0.0, 2.0]], ["a", "b"]).predict([[1.0, 0.5]])
-    array(['a'], dtype='<U1')
+    >>> SimilarityFeatures().fit([[2.0, 0.0], [0.0, 2.0]]).transform([[1.0, 0.5]])
+    array([[1. , 0.5]])
     """
 
     def learn(self, S: Array, y: Any) -> None:
@@ -43,7 +39,6 @@ class SimilarityFeatures(ToRows):
         return Q.copy()
 
     def fold_coefficients(self, coef: Array) -> Array:
-        """Return the coefficients unchanged, as rows are."""
         return coef
 
 
@@ -54,29 +49,23 @@ class DissimilaritySpace(ToRows):
     Parameters
     ----------
     n_prototypes : int, default=None
-        Number of prototypes, at most the number of objects. None means the square root of the number of objects,
-        rounded up (all of them with ``selection="all"``).
+        Number of prototypes, at most the number of objects; by default its square root, rounded up.
     selection : {"all", "random", "kcenter", "medoids", "forward"}, default="all"
-        ``all`` uses every object, ``random`` random objects. ``kcenter`` repeatedly adds the object farthest from those
-        selected. ``medoids`` uses the medoids of k-medoids clusters. ``forward`` uses the labels: it repeatedly adds
-        the prototype with the smallest leave-one-out error of the nearest-prototype rule.
+        Every object; random objects; repeatedly the object farthest from those selected; medoids of clusters; or, with
+        labels, repeatedly the prototype with the smallest leave-one-out error of the nearest-prototype rule.
     random_state : int, RandomState or None, default=None
         Random seed of ``random``.
 
     Attributes
     ----------
     prototype_indices_, columns_ : ndarray of int
-        Training objects that are prototypes, in the order of the output columns: the columns of a new row that are
-        used.
+        Training objects that are prototypes: the columns of a new row that are used, in the order of the output.
 
     Examples
     --------
     >>> from similis.proximity import DissimilaritySpace
-    >>> D = [[0.0, 1.0, 8.0], [1.0, 0.0, 7.0], [8.0, 7.0, 0.0]]
-    >>> space = DissimilaritySpace(n_prototypes=2, selection="kcenter").fit(D)
-    >>> space.prototype_indices_
-    array([1, 2])
-    >>> space.transform([[3.0, 2.0, 5.0]])
+    >>> space = DissimilaritySpace(n_prototypes=2, selection="kcenter")
+    >>> space.fit([[0.0, 1.0, 8.0], [1.0, 0.0, 7.0], [8.0, 7.0, 0.0]]).transform([[3.0, 2.0, 5.0]])
     array([[2., 5.]])
     """
 
@@ -89,7 +78,6 @@ class DissimilaritySpace(ToRows):
     reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:
-        """Choose the prototypes; ``selection="forward"`` uses the labels `y`."""
         n = len(S)
         if self.selection == "all":
             if self.n_prototypes is not None:
@@ -100,17 +88,15 @@ class DissimilaritySpace(ToRows):
             self.prototype_indices_ = np.arange(n)
             return
         k = min(n, self.n_prototypes or math.isqrt(n - 1) + 1)
-        codes = None
-        if self.selection == "forward":
-            codes = check_labels(y, n, who="DissimilaritySpace(selection='forward')")[1]
-        self.prototype_indices_ = choose_prototypes(S, k, self.selection, check_random_state(self.random_state), codes)
+        forward, rng = self.selection == "forward", check_random_state(self.random_state)
+        codes = check_labels(y, n, who="DissimilaritySpace(selection='forward')")[1] if forward else None
+        self.prototype_indices_ = choose_prototypes(S, k, self.selection, rng, codes)
 
     def transform_rows(self, Q: Array) -> Array:
         return Q[:, self.prototype_indices_]
 
     @property
     def columns_(self) -> Indices:
-        """Columns of a new row that are used."""
         return self.prototype_indices_
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -118,7 +104,6 @@ class DissimilaritySpace(ToRows):
         return super().get_feature_names_out(input_features)[self.prototype_indices_]
 
     def select_columns(self, columns: Indices) -> tuple[Any, Indices]:
-        """Restrict the output to some prototypes, whose columns alone are used."""
         small = SimilarityFeatures()
         small.n_features_in_ = len(columns)
         return small, self.prototype_indices_[columns]
@@ -130,9 +115,9 @@ class DissimilaritySpace(ToRows):
 
 
 class SpectrumSquare(ToRows):
-    """Square the spectrum: S S', a kernel for any S, symmetric or not ([chen2010] sec. 2.1.6).
+    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6).
 
-    It is the linear kernel on the rows of S as features. A new row s becomes s S'.
+    A new row s becomes s S'.
 
     Attributes
     ----------
@@ -158,15 +143,12 @@ class SpectrumSquare(ToRows):
         return Q @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
     def fold_coefficients(self, coef: Array) -> Array:
-        """Return coefficients for untransformed rows: (s S') c = s (S' c), for the rows of `coef`."""
-        return coef @ self.similarities_
+        return coef @ self.similarities_  # (s S') c = s (S' c)
 
 
 @estimator
 class RowRBF(ToRows):
     """RBF-like similarity of rows, exp(-gamma ||s(x) - s(z)||), with the norm not squared: RBF-sim of [chen2010].
-
-    Two objects are similar if they are similar to the same objects. s(x) is the row of x over the n training objects.
 
     Parameters
     ----------
@@ -203,15 +185,11 @@ class RowRBF(ToRows):
     def fit_transform_path(
         self, X: ArrayLike, y: Any, Z: ArrayLike, points: list[dict[str, Any]]
     ) -> Iterator[tuple[Array, Array]]:
-        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of gamma.
-
-        `points` holds the values by name, one dict each; `y` is ignored.
-        """
+        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for the gamma of each dict in `points`."""
         models = [clone(self).set_params(**point).fit(X, y) for point in points]
         distances = [row_distances(Q, models[0].rows_) for Q in (models[0].rows_, models[0].check_rows(Z))]
         for model in models:
-            train, test = (_decay(D, model.gamma) for D in distances)
-            yield train, test
+            yield _decay(distances[0], model.gamma), _decay(distances[1], model.gamma)
 
 
 def _decay(distances: Array, gamma: float) -> Array:

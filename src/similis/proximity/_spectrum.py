@@ -26,32 +26,26 @@ class _Spectrum(ToRows):
 
     reads = "similarity"
     accept_sparse = True
-    _matrix: Array | None  # A, if it was not decomposed
-    _values: Array | None
-    _vectors: Array | None
+    _matrix: Any  # A if it was not decomposed, else None
+    _values: Any
+    _vectors: Any
 
     @property
     def eigenvalues_(self) -> Array:
-        """Eigenvalues of the symmetric part of the training matrix before the repair, ascending."""
         return self._eigen().values
 
     @property
     def eigenvectors_(self) -> Array:
-        """Eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
     def _eigen(self) -> EigenSystem:
         check_is_fitted(self)
-        if self._values is None or self._vectors is None:
-            assert self._matrix is not None
-            return eigen_symmetric(self._matrix)
-        return EigenSystem(self._values, self._vectors)
+        return eigen_symmetric(self._matrix) if self._values is None else EigenSystem(self._values, self._vectors)
 
     def _decompose_if_needed(self, S: Array, *, beyond: int = -1, k: int | None = None) -> tuple[Array, bool]:
         """Return the symmetric part of S, and True if the spectrum needs no change and is not computed.
 
-        This is so if k is None or n, and a Cholesky factorization proves all eigenvalues above `beyond` rounding
-        errors.
+        This is so if k is None or n, and a Cholesky factorization proves all eigenvalues > `beyond` rounding errors.
         """
         A = take_symmetric_part(S, self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
@@ -75,7 +69,6 @@ class _Projection(_Spectrum):
 
     @property
     def projection_(self) -> Array:
-        """Matrix P, n x n, computed on access; ``transform`` does not need it."""
         return self.transform_rows(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
 
     def learn(self, S: Array, y: Any) -> Array:
@@ -95,10 +88,10 @@ class _Projection(_Spectrum):
             return Q.copy()
         U = self.eigenvectors_
         if changed.sum() <= kept.sum():  # Q P from the eigenvectors that P changes, or from those that it keeps
-            U, d = U[:, _span(changed)], self._signs[changed]
-            return Q - (Q @ U * (1 - d)) @ U.T
-        U, d = U[:, _span(kept)], self._signs[kept]
-        return (Q @ U * d) @ U.T
+            U = U[:, _span(changed)]
+            return Q - (Q @ U * (1 - self._signs[changed])) @ U.T
+        U = U[:, _span(kept)]
+        return (Q @ U * self._signs[kept]) @ U.T
 
     fold_coefficients = transform_rows  # (s P) c = s (P c)
 
@@ -126,40 +119,27 @@ class SpectrumClip(_Projection):
     Parameters
     ----------
     n_components : int, default=None
-        Number of largest eigenvalues to keep. None, or a number not below the number of positive eigenvalues, keeps
-        all.
+        Number of largest eigenvalues to keep; by default all that are positive.
 
     Attributes
     ----------
-    eigenvalues_ : ndarray of shape (n,)
-        Eigenvalues of the training matrix before the repair, ascending.
-    eigenvectors_ : ndarray of shape (n, n)
-        Their eigenvectors, as columns.
-    n_components_ : int
-        Rank of P.
-    projection_ : ndarray of shape (n, n)
-        P, computed on access.
+    eigenvalues_, eigenvectors_ : ndarray of shape (n,), (n, n)
+        Eigenvalues of the training matrix before the repair, ascending, and their eigenvectors, as columns.
+    n_components_, projection_ : int, ndarray of shape (n, n)
+        Rank of P, and P, computed on access.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-
-    See Also
-    --------
-    SpectrumFlip, SpectrumShift
 
     Notes
     -----
     An eigenvalue within rounding of zero counts as zero. The proof of proposition 4.1 (P s is the best embedding of a
     new object) uses 1[l > 0] for P, the text 1[l >= 0]; they differ for a singular S. The text is followed here: a
-    positive semi-definite S leaves new rows unchanged. For an asymmetric S, ``fit_transform`` repairs the symmetric
-    part, while new rows, whose reverse direction is missing, are multiplied as given.
+    positive semi-definite S leaves new rows unchanged. New rows of an asymmetric S are multiplied as given.
 
     Examples
     --------
     >>> from similis.proximity import SpectrumClip
-    >>> clip = SpectrumClip().fit([[0.0, 1.0], [1.0, 0.0]])
-    >>> clip.eigenvalues_
-    array([-1.,  1.])
-    >>> clip.transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
+    >>> SpectrumClip().fit([[0.0, 1.0], [1.0, 0.0]]).transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
     array([[0.5, 0.5],
            [2. , 2. ]])
     """
@@ -175,13 +155,13 @@ class SpectrumClip(_Projection):
 class SpectrumFlip(_Projection):
     """Flip the spectrum: replace every eigenvalue by its absolute value ([chen2010] sec. 2.1.4, 4.1).
 
-    The negative part of the spectrum is treated as information instead of noise. With S = U diag(l) U' the result is
-    U diag(|l|) U'. A new row s becomes s P with P = U diag(sign(l)) U'; S P is the flipped training matrix.
+    With S = U diag(l) U' the result is U diag(|l|) U': the negative part is information instead of noise. A new row s
+    becomes s P with P = U diag(sign(l)) U'; S P is the flipped training matrix.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of eigenvalues of largest magnitude to keep. None, or a number not below the rank, keeps all.
+        Number of eigenvalues of largest magnitude to keep; by default all.
 
     Attributes
     ----------
@@ -190,14 +170,12 @@ class SpectrumFlip(_Projection):
 
     Notes
     -----
-    An eigenvalue within rounding of zero counts as zero, and sign(0) = 0, so that a new row loses its part in the null
-    space of S.
+    An eigenvalue within rounding of zero counts as zero: a new row loses its part in the null space of S.
 
     Examples
     --------
     >>> from similis.proximity import SpectrumFlip
-    >>> flip = SpectrumFlip().fit([[0.0, 1.0], [1.0, 0.0]])
-    >>> flip.transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
+    >>> SpectrumFlip().fit([[0.0, 1.0], [1.0, 0.0]]).transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
     array([[1., 0.],
            [1., 3.]])
     """
@@ -216,14 +194,11 @@ class SpectrumFlip(_Projection):
 class SpectrumShift(_Spectrum):
     """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
-    Only self-similarities change. New rows are passed through unchanged, as [chen2010] sec. 4.1 says, so that
-    ``fit_transform(S)`` differs from ``fit(S).transform(S)`` on the diagonal.
-
     Parameters
     ----------
     query : {"raw", "consistent"}, default="raw"
-        Rule for new rows: unchanged, or multiplied by U (L + |l_min|) L^-1 U', with S = U L U', which turns the
-        training rows into those of the shifted matrix.
+        New rows are unchanged, as [chen2010] sec. 4.1 says; or multiplied by U (L + |l_min|) L^-1 U', S = U L U', which
+        turns the training rows into those of the shifted matrix.
 
     Attributes
     ----------
@@ -234,9 +209,8 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
-    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with this
-    rule rather than with sec. 4.1; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
+    The consistent rule divides by small eigenvalues: an SVM behind it has a far higher error than one with clip (30 %
+    instead of 13 % on the aural sonar data). [chen2010] ch. 5 agrees with this rule rather than with sec. 4.1.
 
     Examples
     --------
@@ -268,25 +242,21 @@ class SpectrumShift(_Spectrum):
 
     def learn(self, S: Array, y: Any) -> Array:
         A, sound = self._decompose_if_needed(S)
-        self.shift_ = 0.0
-        if not sound:
-            least = float(self.eigenvalues_[0])  # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
-            self.shift_ = -least if least < -self._eigen().tolerance else 0.0
+        least = 0.0 if sound else float(self.eigenvalues_[0])
+        # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
+        self.shift_ = 0.0 if sound or least >= -self._eigen().tolerance else -least
         return A
 
 
 def augmented_rows(S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *, spectrum: str = "clip") -> Floats:
-    """Repair new rows by the augmented rule: clip or flip S together with each new object.
+    """Repair new rows by the augmented rule: clip or flip [[S, s], [s', s(x, x)]] for each new row s.
 
-    The spectrum of [[S, s], [s', s(x, x)]] is modified for each new row s; the first n entries of the last row are the
-    repaired row.
+    The first n entries of the last row are the repaired row: the rule of Wu et al. as [chen2010] sec. 4.1 states it.
 
     Parameters
     ----------
-    S : array-like of shape (n, n)
-        Training similarities.
-    rows : array-like of shape (m, n)
-        Similarities of new objects to the training objects.
+    S, rows : array-like of shape (n, n), (m, n)
+        Training similarities, and those of new objects to the training objects.
     self_similarity : float or array-like of shape (m,)
         Similarity s(x, x) of each new object to itself.
     spectrum : {"clip", "flip"}, default="clip"
@@ -294,10 +264,8 @@ def augmented_rows(S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *,
 
     Notes
     -----
-    The rule of Wu et al. as [chen2010] sec. 4.1 states it; :class:`SpectrumClip` applies the consistent rule. The
-    training rows do not become those of the repaired training matrix, and each new row costs one decomposition; the
-    error of an SVM behind it is higher than with the consistent rule where negative eigenvalues matter (SimSVM on the
-    aural sonar data: 28 % instead of 13 %).
+    Training rows do not become those of the repaired matrix, and an SVM has a higher error than with the consistent
+    rule of :class:`SpectrumClip` where negative eigenvalues matter (aural sonar: 28 % instead of 13 %).
 
     Examples
     --------

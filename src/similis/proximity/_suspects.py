@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,10 +51,9 @@ class Suspects:
     ----------
     pairs : ndarray of shape (m, 2)
         Row numbers i < j of the suspicious pairs.
-    values, expected : ndarray of shape (m,)
-        Values in the matrix, the mean of both directions, and values predicted from the neighbors of i and j.
-    scores : ndarray of shape (m,)
-        Differences of the two in local standard deviations.
+    values, expected, scores : ndarray of shape (m,)
+        Values in the matrix, the mean of both directions, values predicted from the neighbors of i and j, and
+        differences of the two in local standard deviations.
     n_pairs, n_objects : int
         Numbers of pairs and of objects that were checked: a random part of a large matrix.
     ids : tuple
@@ -99,34 +98,28 @@ class Suspects:
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
 def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0) -> Suspects:
-    """Find pairs whose value is inconsistent with the rest of the matrix, which is not changed.
+    """Find pairs whose value is inconsistent with the rest of the matrix, such as a lost digit or a swapped pair.
 
-    Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value is far from the
-    one predicted from the neighbors of its two objects, compared with what is usual in this matrix, and if the
-    triangles over it agree with the predicted value; or if its value lies far outside the range of all others.
+    A value is suspicious if it is far from the one predicted from the neighbors of the two objects, compared with what
+    is usual in this matrix, and if the triangles over the pair agree with the predicted value; or if it lies far
+    outside the range of all others. The user guide describes the rule, with precision and recall on simulated errors.
 
     Parameters
     ----------
     S : array-like of shape (n, n)
-        Proximities; NaN is a missing entry and is not checked. For an asymmetric matrix the mean of both directions is
-        checked.
+        Proximities of at least 30 objects, at most half of them equal. NaN is not checked; of an asymmetric matrix the
+        mean of both directions is.
     kind, ids
         As in :func:`diagnose`.
     random_state : int, RandomState instance or None, default=0
         Random seed of the samples: 256 columns, and 3,000 objects of larger matrices.
 
-    Notes
-    -----
-    The user guide describes the rule and its constants, with precision and recall on simulated errors. It finds single
-    wrong entries and groups of them. It does not find changes that are small compared with the scatter of the matrix,
-    and does not apply to matrices with fewer than 30 objects or with more than half of their entries equal.
-
     Examples
     --------
     >>> import numpy as np
     >>> from similis.proximity import suspects
-    >>> x = np.random.default_rng(0).normal(size=(60, 2))
-    >>> D = np.linalg.norm(x[:, None] - x[None], axis=2)
+    >>> x = np.random.default_rng(0).normal(size=60)
+    >>> D = np.abs(x[:, None] - x)
     >>> D[3, 8] = D[8, 3] = 10 * D[3, 8]
     >>> suspects(D, kind="dissimilarity").pairs
     array([[3, 8]])
@@ -145,10 +138,9 @@ def find_suspects(
 ) -> Suspects:
     """Find suspicious pairs of a validated matrix over the `objects` of a larger one, whose names are `ids`."""
     n = len(A)
-    if ids is not None and not hasattr(ids, "__len__"):
-        raise ProximityError(f"ids must hold one name per object. Got {str(ids)[:40]!r}.")
-    if ids is not None and len(ids) <= int(objects.max(initial=-1)):
-        raise ProximityError(f"ids must hold one name per object. Got {len(ids)} for {int(objects.max()) + 1} objects.")
+    if ids is not None and not (hasattr(ids, "__len__") and len(ids) > objects.max()):
+        given = f"{len(ids)} for {objects.max() + 1} objects" if hasattr(ids, "__len__") else repr(str(ids)[:40])
+        raise ProximityError(f"ids must hold one name per object. Got {given}.")
     i, j = np.triu_indices(n, 1)
     there, back = A[i, j].astype(np.float64), A[j, i].astype(np.float64)
     s = (np.where(np.isnan(there), back, there) + np.where(np.isnan(back), there, back)) / 2  # or the known direction
@@ -163,16 +155,10 @@ def find_suspects(
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     pair, scores, expected = judged
     order = np.argsort(-scores, kind="stable")
-    pair = pair[order]
+    pair, scores, expected = pair[order], scores[order], sign * expected[order]
     pairs = np.stack([objects[i[pair]], objects[j[pair]]], axis=1)
-    return replace(
-        nothing,
-        pairs=pairs,
-        values=s[pair],
-        expected=sign * expected[order],
-        scores=scores[order],
-        ids=() if ids is None else tuple((ids[a], ids[b]) for a, b in pairs),
-    )
+    names = () if ids is None else tuple((ids[a], ids[b]) for a, b in pairs)
+    return replace(nothing, pairs=pairs, values=s[pair], expected=expected, scores=scores, ids=names)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -180,16 +166,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-class _Round(NamedTuple):
-    """Result of one round: pairs to replace before the next round, suspicious pairs, expected values of all pairs."""
-
-    rejected: Mask
-    suspects: Indices
-    deviations: Floats
-    expected: Floats
-    stretch: Callable[[Floats], Floats]
 
 
 def judge(d: Floats, n: int, rng: Any, outside: Mask) -> tuple[Indices, Floats, Floats] | None:
@@ -202,23 +178,22 @@ def judge(d: Floats, n: int, rng: Any, outside: Mask) -> tuple[Indices, Floats, 
         return None
     t = _dither(d, known, rng)
     columns = np.arange(n) if n <= REFERENCES else np.sort(rng.choice(n, REFERENCES, replace=False))
-    filled, rejected = np.where(outside, np.nan, t), outside
-    first = True
+    filled, rejected, first = np.where(outside, np.nan, t), outside, True
     for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
-            result = _run_round(t, filled, known & ~rejected, n, columns, width)
-            unchanged = np.array_equal(result.rejected | outside, rejected)
-            rejected, expected = result.rejected | outside, result.expected
+            before, good = rejected, known & ~rejected
+            rejected, pairs, deviations, predicted, stretch = _run_round(t, filled, good, n, columns, width)
+            rejected, expected = rejected | outside, predicted
             if first:  # from here on distances are measured in local standard deviations
-                t, expected, first = result.stretch(t), result.stretch(expected), False
+                t, expected, first = stretch(t), stretch(expected), False
             filled = np.where(rejected, expected, t)
-            if unchanged:
+            if np.array_equal(rejected, before):
                 break
-    expected = np.where(np.isnan(result.expected), np.median(t[known]), result.expected)
-    scores = np.abs(result.stretch(t) - result.stretch(expected))
-    inside = ~outside[result.suspects]
-    pairs = np.concatenate([result.suspects[inside], np.flatnonzero(outside)])
-    deviations = np.concatenate([result.deviations[inside], scores[outside]])
+    expected = np.where(np.isnan(predicted), np.median(t[known]), predicted)
+    scores = np.abs(stretch(t) - stretch(expected))
+    inside = ~outside[pairs]
+    pairs = np.concatenate([pairs[inside], np.flatnonzero(outside)])
+    deviations = np.concatenate([deviations[inside], scores[outside]])
     order = np.argsort(t[known])  # interpolate back to the scale of d
     return pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order])
 
@@ -262,8 +237,14 @@ def spread(values: Floats) -> float:
     return SIGMA * float(np.median(np.abs(values - np.median(values)))) if values.size else 0.0
 
 
-def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int) -> _Round:
-    """Run one round: predictions from `filled`, deviations of `t` from them, and the pairs beyond the cut."""
+def _run_round(
+    t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int
+) -> tuple[Mask, Indices, Floats, Floats, Callable[[Floats], Floats]]:
+    """Predict from `filled` and compare with `t`.
+
+    Return pairs to replace before the next round, numbers and deviations of the suspicious pairs, the predictions, and
+    the transformation to local standard deviations.
+    """
     narrow = width == WIDTHS[-1]
     T = squareform(filled, checks=False)
     np.fill_diagonal(T, np.nan)
@@ -293,7 +274,7 @@ def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, wi
     rejected = np.zeros(len(t), dtype=bool)
     rejected[candidates] = contradicted & (far > CUT)
     suspect = contradicted & (far > cut)
-    return _Round(rejected, candidates[suspect], far[suspect], slope, stretch)
+    return rejected, candidates[suspect], far[suspect], slope, stretch
 
 
 def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
@@ -306,15 +287,11 @@ def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
     low_e, usual_e, high_e = _evaluate_curves(knots, curves, expected)
     low_t, usual_t, high_t = _evaluate_curves(knots, curves, t)
     with np.errstate(invalid="ignore"):
-        nearer = _log_ratio(x, usual_e) < _log_ratio(x, usual_t)
+        log_x, log_e, log_t = (np.log(np.maximum(v, np.finfo(float).tiny)) for v in (x, usual_e, usual_t))
+        nearer = np.abs(log_x - log_e) < np.abs(log_x - log_t)
         short = (t < expected) & ((x >= low_e) | (x > high_t) | (nearer & (x > usual_t)))
         long = (t > expected) & ((x <= high_e) | (x < low_t) | (nearer & (x < usual_t)))
         return short | long
-
-
-def _log_ratio(x: Floats, y: Floats) -> Floats:
-    tiny = np.finfo(float).tiny
-    return np.abs(np.log(np.maximum(x, tiny)) - np.log(np.maximum(y, tiny)))
 
 
 def _evaluate_curves(knots: Floats, curves: Floats, at: Floats) -> list[Floats]:
@@ -354,22 +331,21 @@ def _differences(T: Floats, columns: Array, cap: float) -> Floats:
 
 def _neighbors(R: Floats, T: Floats | None, width: int) -> NDArray[np.int64]:
     """Return the nearest objects by R; with T by the larger of two ranks, that of R and that of the entry itself."""
-    score = R
     if T is not None:
         a, b = (rankdata(A, method="ordinal", axis=1) for A in (R, np.where(np.isnan(T), np.inf, T)))
-        score = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
-        np.fill_diagonal(score, np.inf)
-    order = np.argsort(score, axis=1, kind="stable")
-    return np.ascontiguousarray(order[:, :width])
+        R = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
+        np.fill_diagonal(R, np.inf)
+    return np.ascontiguousarray(np.argsort(R, axis=1, kind="stable")[:, :width])
 
 
 def _expectations(T: Floats, N: NDArray[np.int64], additive: bool) -> tuple[Floats, Floats]:
-    n = len(T)
+    n, turns, rows = len(T), _n_matches(N), _balanced(len(T))
     level, slope = np.empty((2, n * (n - 1) // 2))
-    turns, rows = _n_matches(N), _balanced(n)
-    map_row_chunks(
-        lambda part: _kernels.expected_from_neighbors(T, N, turns, additive, rows[part], level, slope), n, n_jobs=-1
-    )
+
+    def work(part: slice) -> None:
+        _kernels.expected_from_neighbors(T, N, turns, additive, rows[part], level, slope)
+
+    map_row_chunks(work, n, n_jobs=-1)
     return level, slope
 
 
