@@ -139,7 +139,7 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
     return means.T + center
 
 
-def _vote_arrays(indices: Indices, codes: Indices, ks: ArrayLike, weights: Array | None) -> tuple[Indices, ...]:
+def _vote_arrays(indices: Indices, codes: Indices, ks: ArrayLike, weights: Array | None) -> tuple[Array, ...]:
     """Return ks, indices, codes and weights as the kernels need them: no weights are an array without columns."""
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
     votes = np.empty((len(indices), 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
