@@ -1,12 +1,9 @@
 """Probabilities in the limit of infinite exponents.
 
-A class mean at the end of Omega makes its exponential a point mass. Everything is computed with one common
-|lambda| = L (Omega scaled to width one) that tends to infinity, so that a log-probability has the form
-
-    value + power * log L - slope * L,
-
-where slope is the summed distance from the point masses and power the number of them that are densities. Classes are
-compared by slope, then by power, then by value, so that infinities are never subtracted.
+A class mean at the end of Omega makes its exponential a point mass. With one common |lambda| = L (Omega scaled to width
+one) that tends to infinity, a log-probability has the form value + power log L - slope L, where slope is the summed
+distance from the point masses and power the number of them that are densities. Classes are compared by slope, then by
+power, then by value, so that infinities are never subtracted.
 """
 
 from __future__ import annotations

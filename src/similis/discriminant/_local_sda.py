@@ -195,9 +195,9 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         - "radius": all whose similarity is within a factor ``1 + radius`` of that of the nearest (sec. 4.1);
         - "reciprocal": the nearest, and all objects whose nearest neighbor the new object would be (Nock);
         - "natural": of the k nearest, those with no nearer object in the ball whose diameter joins them to the new
-          object, similarities read as inner products (sec. 7.2.2, after Sibson; see Notes);
+          object, similarities read as inner products (after Sibson; see Notes);
         - "enclosing": of the k nearest, the fewest after which one more brings the object no nearer to their convex
-          hull, similarities read as inner products (sec. 7.2.2).
+          hull, similarities read as inner products.
     radius : float, default=0.1
         alpha of sec. 4.1, for ``neighborhood="radius"``: neighbors have similarities of at least best / (1 + alpha), or
         dissimilarities of at most best * (1 + alpha).
@@ -411,12 +411,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     def _local_log_priors(self, counts: Any) -> Any:
         """[cazzanti2007] sec. 4.1 -> P(h) = n_h / k, or the other priors among the classes present."""
-        if self.priors is None:
-            local = counts
-        elif isinstance(self.priors, str):
-            local = np.where(counts > 0, counts + 1, 0.0)
-        else:
-            local = np.where(counts > 0, np.asarray(self.priors, dtype=np.float64), 0.0)
+        local = counts
+        if self.priors is not None:
+            given = counts + 1 if isinstance(self.priors, str) else np.asarray(self.priors, dtype=np.float64)
+            local = np.where(counts > 0, given, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 

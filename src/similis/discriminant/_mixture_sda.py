@@ -107,10 +107,9 @@ class MixtureSDA(ExponentialClassifier):
         "weights_": fitted_reals("G", "G", "c", low=0),
         "_omega": fitted_part(Omega),
         "priors_": fitted_reals("G", low=0),
-        "_rates": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "_log_z": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "exponents_": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
+        **dict.fromkeys(
+            ("_rates", "_log_z", "exponents_", "log_normalizers_"), fitted_reals("G", "G", "c", nan=True, infinite=True)
+        ),
     }
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
