@@ -126,10 +126,7 @@ def _reciprocal(query: Query, _: Any) -> Neighborhoods:
 
 
 def _natural(query: Query, ks: Indices) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, the Gabriel neighbors z of the query x.
-
-    The ball whose diameter joins x and z is empty.
-    """
+    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest z, those with an empty ball of diameter xz (Gabriel)."""
     ks = np.minimum(ks, query.n_candidates)
     indices, values = query.ranked(int(ks.max()))
     k, known = indices.shape[1], indices >= 0
@@ -249,13 +246,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import LocalSDA
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.vstack([rng.random((30, 8)) < 0.1, rng.random((30, 8)) < 0.4])
-    >>> S = (X[:, None] == X[None]).sum(axis=2)
-    >>> LocalSDA(n_neighbors=20).fit(S, np.repeat(["tight", "loose"], 30)).predict(S[[0, 40]])
-    array(['tight', 'loose'], dtype='<U5')
+    >>> from similis import LocalSDA, make_similarity
+    >>> S, y = make_similarity(60, random_state=0)
+    >>> LocalSDA(n_neighbors=20).fit(S, y).predict(S[[0, 40]])
+    array([0, 1])
     """
 
     n_neighbors: int = param(10, at_least(1))
@@ -302,10 +296,7 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         return self._modeled(Q, self._posterior, always=False)
 
     def class_log_prob(self, X: ArrayLike) -> Array:
-        """Log-probability, (m, G), of an object's similarities to the local centroids under each class.
-
-        Minus infinity for a class without neighbors, and off a point mass.
-        """
+        """Log-probability, (m, G), of similarities to local centroids; minus infinity without any, off a point mass."""
         return self.map_rows(lambda Q: self._modeled(Q, lambda limits, *_: limits.log()), X)
 
     def score_samples(self, X: ArrayLike) -> Array:

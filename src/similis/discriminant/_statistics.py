@@ -233,11 +233,7 @@ class Statistics(FittedArrays):
         return found
 
     def __call__(self, rows: Array, *, training: bool = False) -> tuple[Floats, list[int]]:
-        """T of each row, (m, M), and the number of columns of each statistic.
-
-        If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
-        neighbor; NaN means that it has none.
-        """
+        """T of each row, (m, M), and the number of columns of each statistic; NaN where there is no other neighbor."""
 
         def of_slice(one: str, block: Array, q: int) -> Floats:  # in blocks of rows, so that it can stay on disk
             return np.vstack([self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)])
