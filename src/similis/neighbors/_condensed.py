@@ -38,9 +38,9 @@ class CondensedNN(ProximityClassifier):
     ----------
     classes_, n_iter_ : ndarray of shape (G,), int
         Class labels, and the largest number of iterations in any class.
-    prototypes_, prototype_classes_, cluster_sizes_ : ndarray of shape (p,)
-        Indices of the prototypes among the training objects, which are the columns that ``predict`` reads; their class
-        codes, ascending; numbers of training objects in their clusters.
+    prototypes_, prototype_classes_, cluster_sizes_, columns_ : ndarray of shape (p,)
+        Training indices of the prototypes, class by class; their class codes; numbers of training objects in their
+        clusters; the indices, ascending.
 
     Notes
     -----

@@ -66,7 +66,6 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
 
     The paper chooses neighbors by symmetrized similarity (see :func:`similis.symmetrize`); here neighbors are ranked by
     s(x, z), and KRI, KRR and LIME use the symmetric part of the block. "Normalized" KRR weights are for display only.
-
     The thesis defines the repair of a kernel and of new rows together (sec. 4.1), but the values that it reports
     (tables 4.6 and 4.8) are those of ``query="raw"``: 29.9 % for KRI with clip on the protein data, 6.7 % by default.
 

@@ -24,7 +24,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
     n_neighbors : int, default=5
         Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        As in :class:`SimilarityKNN`; "krr" has the mean of the neighbors as intercept.
+        As in :class:`SimilarityKNN`; "krr" has the neighbors' mean as intercept and may leave the range of targets.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
         As in :class:`SimilarityKNN`, but "auto" is "clip": weights by "pinv" can be arbitrarily large.
     regularization, kind, n_jobs
