@@ -214,7 +214,7 @@ class Statistics(FittedArrays):
     def names(self, widths: list[int], classes: Array) -> list[str]:
         """Axis label of each column of T."""
         found: list[str] = []
-        slices = [""] if len(self.centroids) == 1 else [f", slice {q}" for q in range(len(self.centroids))]
+        of_slice = [""] if len(self.centroids) == 1 else [f", slice {q}" for q in range(len(self.centroids))]
         pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
         named = {
             "centroid": [f"s(x, centroid of {g})" for g in classes],
@@ -227,7 +227,7 @@ class Statistics(FittedArrays):
         }
         for one, width in zip(self.chosen, widths):
             if isinstance(one, str):
-                found += [name + where for where in slices for name in named[one]]
+                found += [name + where for where in of_slice for name in named[one]]
             else:
                 found += [f"{getattr(one, '__name__', 'statistic')} {i}" for i in range(width)]
         return found
