@@ -18,9 +18,8 @@ from similis._utils.cache import CACHE
 from similis.model_selection import _path_search
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 from similis.normal._parzen import _Widths
-from similis.solvers import BoxLasso, LearntSpectrum, SpectralMachine, _box_lasso, _spectral_kernel
-from similis.svm._base import eigen_system
-from similis.svm._sim_svm import anchored_spectrum
+from similis.solvers import BoxLasso, SpectralMachine, _box_lasso, _spectral_kernel
+from similis.svm._sim_svm import Spectrum
 
 CS = [10.0**p for p in range(-3, 6)]
 
@@ -143,9 +142,7 @@ def sparse_coefficients(bench):
 def learned_spectra(bench):
     S, y = make_similarity(800, 2, indefinite=0.1, random_state=0)
     sign = np.where(y == 1, 1.0, -1.0)
-    system = eigen_system(S)
-    anchor, keep = anchored_spectrum(system, "clip")
-    spectrum = LearntSpectrum(system.values[keep], system.vectors[:, keep], anchor[keep])
+    spectrum = Spectrum(S, "clip", 2).learnt
 
     def grid():
         machine = SpectralMachine(sign, [spectrum])
