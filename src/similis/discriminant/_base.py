@@ -1,12 +1,9 @@
 """Probabilities in the limit of infinite exponents.
 
-A class mean at the end of Omega makes its exponential a point mass. Everything is computed with one common
-|lambda| = L (Omega scaled to width one) that tends to infinity, so that a log-probability has the form
-
-    value + power * log L - slope * L,
-
-where slope is the summed distance from the point masses and power the number of them that are densities. Classes are
-compared by slope, then by power, then by value, so that infinities are never subtracted.
+A class mean at the end of Omega makes its exponential a point mass. With one common |lambda| = L (Omega scaled to width
+one) that tends to infinity, a log-probability has the form value + power log L - slope L, where slope is the summed
+distance from the point masses and power the number of them that are densities. Classes are compared by slope, then by
+power, then by value, so that infinities are never subtracted.
 """
 
 from __future__ import annotations
@@ -75,10 +72,7 @@ class LogLimit(NamedTuple):
 
 
 def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any) -> LogLimit:
-    """Log gamma exp(lambda v) of exponentials on `omega`, arrays that broadcast together.
-
-    The exponential continues outside Omega, also for a point mass: beyond its end the limit is infinite.
-    """
+    """Log gamma exp(lambda v) of exponentials on `omega`; outside it they continue, to infinity for a point mass."""
     offset = np.where(rates > 0, omega.high - values, values - omega.low) / omega.width
     point = np.isinf(rates)
     # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favored end.
@@ -100,10 +94,7 @@ class LogLimitMixin:
         return self._limits(Q).log_joint(self.log_priors)
 
     def class_log_prob(self, X: ArrayLike) -> Floats:
-        """Log-probability, (m, G), of an object's statistics under each class, log P(T(x) | g).
-
-        Minus infinity off a point mass; log-densities where Omega is an interval.
-        """
+        """Log-probability, or density on an interval, (m, G), log P(T(x) | g); minus infinity off a point mass."""
         return self._limits(self.check_rows(X)).log()
 
     def score_samples(self, X: ArrayLike) -> Floats:

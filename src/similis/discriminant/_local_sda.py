@@ -126,10 +126,7 @@ def _reciprocal(query: Query, _: Any) -> Neighborhoods:
 
 
 def _natural(query: Query, ks: Indices) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, the Gabriel neighbors z of the query x.
-
-    The ball whose diameter joins x and z is empty.
-    """
+    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest z, those with an empty ball of diameter xz (Gabriel)."""
     ks = np.minimum(ks, query.n_candidates)
     indices, values = query.ranked(int(ks.max()))
     k, known = indices.shape[1], indices >= 0
@@ -195,9 +192,9 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         - "radius": all whose similarity is within a factor ``1 + radius`` of that of the nearest (sec. 4.1);
         - "reciprocal": the nearest, and all objects whose nearest neighbor the new object would be (Nock);
         - "natural": of the k nearest, those with no nearer object in the ball whose diameter joins them to the new
-          object, similarities read as inner products (sec. 7.2.2, after Sibson; see Notes);
+          object, similarities read as inner products (after Sibson; see Notes);
         - "enclosing": of the k nearest, the fewest after which one more brings the object no nearer to their convex
-          hull, similarities read as inner products (sec. 7.2.2).
+          hull, similarities read as inner products.
     radius : float, default=0.1
         alpha of sec. 4.1, for ``neighborhood="radius"``: neighbors have similarities of at least best / (1 + alpha), or
         dissimilarities of at most best * (1 + alpha).
@@ -249,13 +246,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import LocalSDA
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.vstack([rng.random((30, 8)) < 0.1, rng.random((30, 8)) < 0.4])
-    >>> S = (X[:, None] == X[None]).sum(axis=2)
-    >>> LocalSDA(n_neighbors=20).fit(S, np.repeat(["tight", "loose"], 30)).predict(S[[0, 40]])
-    array(['tight', 'loose'], dtype='<U5')
+    >>> from similis import LocalSDA, make_similarity
+    >>> S, y = make_similarity(60, random_state=0)
+    >>> LocalSDA(n_neighbors=20).fit(S, y).predict(S[[0, 40]])
+    array([0, 1])
     """
 
     n_neighbors: int = param(10, at_least(1))
@@ -302,10 +296,7 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         return self._modeled(Q, self._posterior, always=False)
 
     def class_log_prob(self, X: ArrayLike) -> Array:
-        """Log-probability, (m, G), of an object's similarities to the local centroids under each class.
-
-        Minus infinity for a class without neighbors, and off a point mass.
-        """
+        """Log-probability, (m, G), of similarities to local centroids; minus infinity without any, off a point mass."""
         return self.map_rows(lambda Q: self._modeled(Q, lambda limits, *_: limits.log()), X)
 
     def score_samples(self, X: ArrayLike) -> Array:
@@ -411,12 +402,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     def _local_log_priors(self, counts: Any) -> Any:
         """[cazzanti2007] sec. 4.1 -> P(h) = n_h / k, or the other priors among the classes present."""
-        if self.priors is None:
-            local = counts
-        elif isinstance(self.priors, str):
-            local = np.where(counts > 0, counts + 1, 0.0)
-        else:
-            local = np.where(counts > 0, np.asarray(self.priors, dtype=np.float64), 0.0)
+        local = counts
+        if self.priors is not None:
+            given = counts + 1 if isinstance(self.priors, str) else np.asarray(self.priors, dtype=np.float64)
+            local = np.where(counts > 0, given, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 

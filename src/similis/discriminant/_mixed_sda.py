@@ -114,10 +114,7 @@ def _holds_numbers(column: Array) -> bool:
 
 @storable
 class ConditionalGaussians(FittedArrays):
-    """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
-
-    Its covariance is (1 - r) C_g + r diag(C), r the `regularization` and diag(C) pooled variances.
-    """
+    """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class."""
 
     fitted_arrays = {
         "_t": fitted_indices("t"),
@@ -147,7 +144,7 @@ class ConditionalGaussians(FittedArrays):
         self._slope, self.covariances = np.zeros((G, d, a)), np.empty((G, d, d))
         for g, rows in enumerate(members):
             w = within[rows][:, keep]
-            C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])
+            C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])  # r diag(C) of pooled variances
             if a:
                 self._slope[g] = cho_solve(cho_factor(C[:a, :a]), C[:a, a:]).T
             self.covariances[g] = C[a:, a:] - self._slope[g] @ C[:a, a:]

@@ -77,16 +77,11 @@ class MixtureSDA(ExponentialClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import MixtureSDA
-    >>> rng = np.random.default_rng(0)
-    >>> prototypes = np.repeat([[0, 0], [0, 1], [1, 1], [1, 0]], 6, axis=1)
-    >>> X = prototypes[np.arange(80) % 4] ^ (rng.random((80, 12)) < 0.1)
-    >>> S = (X[:, None] == X[None]).sum(axis=2)
-    >>> model = MixtureSDA(random_state=0).fit(S, np.arange(80) % 4 // 2)
-    >>> model.exponents_.round(1)[0]
-    array([[ 0.5,  0.4],
-           [-0.4, -0.5]])
+    >>> from similis import MixtureSDA, make_similarity
+    >>> S, y = make_similarity(60, random_state=0)
+    >>> MixtureSDA(max_iter=100, random_state=0).fit(S, y).exponents_[0].round(1)
+    array([[ 25.5,   5.5],
+           [-13.9,  -9.6]])
     """
 
     n_components: Any = param(2, at_least(1), choice("bic", "aic"), "array-like")
@@ -107,10 +102,9 @@ class MixtureSDA(ExponentialClassifier):
         "weights_": fitted_reals("G", "G", "c", low=0),
         "_omega": fitted_part(Omega),
         "priors_": fitted_reals("G", low=0),
-        "_rates": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "_log_z": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "exponents_": fitted_reals("G", "G", "c", nan=True, infinite=True),
-        "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
+        **dict.fromkeys(
+            ("_rates", "_log_z", "exponents_", "log_normalizers_"), fitted_reals("G", "G", "c", nan=True, infinite=True)
+        ),
     }
     path_params = ("n_components", "init", "pseudocount", "update_centroids")
 

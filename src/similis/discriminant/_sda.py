@@ -42,8 +42,8 @@ class SDA(ExponentialClassifier):
         - a function of proximity rows (m, n), ``f(rows)``, or of these and the training labels, ``f(rows, y)``, that
           returns (m,) or (m, M).
 
-        A list combines them. A stack n x n x q of several proximities gives the statistics of each; where some are
-        similarities and some dissimilarities, put ``CombineMatrices(matrix=None, kinds=[...])`` in front.
+        A list combines them. A stack n x n x q of several proximities gives the statistics of each; for similarities
+        beside dissimilarities, put ``CombineMatrices(matrix=None, kinds=[...])`` in front.
     centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), the one that is most often a nearest
         neighbor, eq. (3.11), or the object of any class with the largest total similarity to the class, eq. (3.10).
@@ -52,8 +52,7 @@ class SDA(ExponentialClassifier):
         their minimum to their maximum; a given set of values; a given interval, one end of which may be infinite.
     pseudocount : float, default=0.0
         Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
-        pseudocount), the maximum a posteriori estimate under the conjugate prior (sec. 7.2.5). Any positive number
-        removes point masses.
+        pseudocount), sec. 7.2.5. Any positive number removes point masses.
     degenerate : {"limit", "uniform"}, default="limit"
         Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
     priors : None, "laplace" or array-like of shape (G,)
@@ -117,11 +116,10 @@ class SDA(ExponentialClassifier):
         "centroids_": fitted_indices(any_shape=True),
         "priors_": fitted_reals("G", low=0),
         "_omegas": fitted_part(Omega, many=True, length="M"),
-        "_rates": fitted_reals("G", "M", nan=True, infinite=True),
-        "_log_z": fitted_reals("G", "M", nan=True, infinite=True),
-        "exponents_": fitted_reals("G", "M", nan=True, infinite=True),
-        "log_normalizers_": fitted_reals("G", "M", nan=True, infinite=True),
-        "means_": fitted_reals("G", "M", nan=True, infinite=True),
+        **dict.fromkeys(
+            ("_rates", "_log_z", "exponents_", "log_normalizers_", "means_"),
+            fitted_reals("G", "M", nan=True, infinite=True),
+        ),
     }
     path_params = ("pseudocount",)
     allow_stack = True
@@ -174,8 +172,7 @@ class SDA(ExponentialClassifier):
 
     def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
-        G, M = self._known.shape
-        n, c = self._known, self.pseudocount
+        (G, M), n, c = self._known.shape, self._known, self.pseudocount
         self.exponents_, self.log_normalizers_, self._rates, self._log_z, self.means_ = np.empty((5, G, M))
         for columns, omega in self._same_omega():
             with np.errstate(invalid="ignore"):
@@ -188,8 +185,7 @@ class SDA(ExponentialClassifier):
             fitted = maxent_exponents(omega, np.where(flat, 1.0, above), np.where(flat, 1.0, below))
             if self.degenerate == "uniform":
                 flat |= np.isinf(fitted.exponents)
-            if flat.any():
-                fitted = fitted.made_uniform(omega, flat)
+            fitted = fitted.made_uniform(omega, flat) if flat.any() else fitted
             self.exponents_[:, columns], self.log_normalizers_[:, columns] = fitted.exponents, fitted.log_normalizers
             self._rates[:, columns], self._log_z[:, columns] = fitted.rates, fitted.log_partitions
         return self
@@ -240,9 +236,8 @@ class NearestNeighborSDA(SDA):
 
     Notes
     -----
-    With few different similarities, the mean of a class is often at an end of Omega. The limit used here has an error
-    up to twenty percentage points below the paper's tables for two and four features; ``degenerate="uniform"`` is close
-    to these tables.
+    With few different similarities, the error is up to twenty percentage points below the paper's tables for two and
+    four features; ``degenerate="uniform"`` is close to these tables.
 
     Examples
     --------

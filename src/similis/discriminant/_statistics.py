@@ -13,7 +13,7 @@ import numpy as np
 from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.threads import row_blocks
-from similis.base import FittedArrays, fitted_indices, fitted_reals, quote, storable
+from similis.base import FittedArrays, first_position, fitted_indices, fitted_reals, quote, storable
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
@@ -120,8 +120,7 @@ def check_inside(omega: Omega, values: Array, where: Any) -> None:
         outside = (values < omega.low - slack) | (values > omega.high + slack)
     else:
         place = np.clip(np.searchsorted(omega.values, values), 1, len(omega.values) - 1)
-        nearer = np.minimum(np.abs(omega.values[place - 1] - values), np.abs(omega.values[place] - values))
-        outside = nearer > slack
+        outside = np.abs(omega.values[[place - 1, place]] - values).min(axis=0) > slack
     if outside.any():
         first = np.unravel_index(int(np.argmax(outside)), outside.shape)
         raise ProximityError(
@@ -180,10 +179,7 @@ def as_list(statistic: Any) -> list[Any]:
 @storable
 @dataclass(eq=False)
 class Statistics(FittedArrays):
-    """Statistics of a row, `chosen` names and functions, with the centroids and labels that they need.
-
-    `centroids` and `means`, (q, G), are those of each class under each of the q proximities.
-    """
+    """Statistics of a row, `chosen` names and functions, with what they need of the training objects."""
 
     fitted_arrays = {
         "centroids": fitted_indices("q", "G"),
@@ -192,7 +188,7 @@ class Statistics(FittedArrays):
     }
 
     chosen: list[Any]
-    centroids: Indices
+    centroids: Indices  # (q, G), of each class under each of the q proximities, as the means
     labels: Array
     codes: Indices
     sign: int
@@ -218,7 +214,7 @@ class Statistics(FittedArrays):
     def names(self, widths: list[int], classes: Array) -> list[str]:
         """Axis label of each column of T."""
         found: list[str] = []
-        slices = [""] if len(self.centroids) == 1 else [f", slice {q}" for q in range(len(self.centroids))]
+        of_slice = [""] if len(self.centroids) == 1 else [f", slice {q}" for q in range(len(self.centroids))]
         pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
         named = {
             "centroid": [f"s(x, centroid of {g})" for g in classes],
@@ -231,17 +227,13 @@ class Statistics(FittedArrays):
         }
         for one, width in zip(self.chosen, widths):
             if isinstance(one, str):
-                found += [name + where for where in slices for name in named[one]]
+                found += [name + where for where in of_slice for name in named[one]]
             else:
                 found += [f"{getattr(one, '__name__', 'statistic')} {i}" for i in range(width)]
         return found
 
     def __call__(self, rows: Array, *, training: bool = False) -> tuple[Floats, list[int]]:
-        """T of each row, (m, M), and the number of columns of each statistic.
-
-        If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
-        neighbor; NaN means that it has none.
-        """
+        """T of each row, (m, M), and the number of columns of each statistic; NaN where there is no other neighbor."""
 
         def of_slice(one: str, block: Array, q: int) -> Floats:  # in blocks of rows, so that it can stay on disk
             return np.vstack([self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)])
@@ -294,12 +286,10 @@ class Statistics(FittedArrays):
                 f"statistic {name} must return numbers, one row per object: shape ({len(rows)},) or ({len(rows)}, M). "
                 f"Got {found.dtype} of shape {found.shape}."
             )
-        if not np.isfinite(answer).all():
-            row, column = np.argwhere(~np.isfinite(answer))[0]
-            raise ProximityError(
-                f"statistic {name} must return finite numbers. Got {quote(answer[row, column])} in row {row}, column "
-                f"{column}."
-            )
+        wrong = ~np.isfinite(answer)
+        if wrong.any():
+            where = f"{quote(answer[wrong][0])} in {first_position(wrong)}"
+            raise ProximityError(f"statistic {name} must return finite numbers. Got {where}.")
         return answer.astype(np.float64)
 
 

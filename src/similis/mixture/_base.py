@@ -56,9 +56,6 @@ class Clusters(FittedArrays):
         zeros = np.zeros(len(members))
         return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros, zeros)
 
-    def __len__(self) -> Any:
-        return len(self.counts)
-
     def take(self, index: Any) -> Any:
         return Clusters(*(getattr(self, name)[index] for name in self.NAMES))
 

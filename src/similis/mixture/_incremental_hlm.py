@@ -297,7 +297,7 @@ class IncrementalHLM(hlm.HLMClassifier):
             Clusters.join([getattr(past, name) for past in self._pasts]) for name in ("clusters", "near", "whole")
         )
         G = len(self._pasts)
-        codes = np.repeat(np.arange(G), [len(past.clusters) for past in self._pasts])
+        codes = np.repeat(np.arange(G), [len(past.centroids) for past in self._pasts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
         between = self._between[1] / self._between[0] if self._between[0] else 0.0
         statistics = lambda: (near, between), lambda: whole

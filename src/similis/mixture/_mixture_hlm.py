@@ -142,7 +142,7 @@ class MixtureHLM(hlm.HLMClassifier):
     n_components_, cv_scores_ : int or list of int, ndarray of shape (14,)
         Number of clusters per class, that of the training objects if Kernel HLM was chosen; for "auto" only, the
         cross-validated accuracy of each candidate.
-    classes_, shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
+    classes_, columns_, shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
         As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
 
     Notes

@@ -23,8 +23,8 @@ class CondensedNN(ProximityClassifier):
     n_prototypes : int or array-like of shape (G,), default=1
         Prototypes per class; a class with fewer distinct objects gets as many as it has.
     clustering : {"kmedoids", "vsh"}, default="kmedoids"
-        How the medoids are found: alternating assignment and update, eq. (2.8), as the paper has it, or vertex
-        substitution, which exchanges one medoid at a time while that helps and ends in a better optimum.
+        Alternating assignment and update, eq. (2.8), or vertex substitution, which exchanges one medoid at a time while
+        that helps and ends in a better optimum.
     n_init : int, default=10
         Random starts with distinct medoids; the one with the largest total similarity is kept.
     max_iter : int, default=100
@@ -38,14 +38,14 @@ class CondensedNN(ProximityClassifier):
     ----------
     classes_, n_iter_ : ndarray of shape (G,), int
         Class labels, and the largest number of iterations in any class.
-    prototypes_, prototype_classes_, cluster_sizes_ : ndarray of shape (p,)
-        Indices of the prototypes among the training objects, which are the columns that ``predict`` reads; their class
-        codes, ascending; numbers of training objects in their clusters.
+    prototypes_, prototype_classes_, cluster_sizes_, columns_ : ndarray of shape (p,)
+        Training indices of the prototypes, class by class; their class codes; numbers of training objects in their
+        clusters; the indices, ascending.
 
     Notes
     -----
-    Prototypes of two classes that are equally similar to an object are decided by the size of their clusters, then by
-    the earlier class; the paper does not say, and this rule comes closest to its tables for few features.
+    Ties go to the prototype of the larger cluster, then to the earlier class; the paper does not say, and this rule
+    comes closest to its tables for few features.
 
     Examples
     --------
@@ -96,9 +96,7 @@ class CondensedNN(ProximityClassifier):
 
 @estimator
 class MedoidRegressor(ProximityRegressor):
-    """Predict the mean or median target of the objects around the nearest medoid.
-
-    A baseline without weights or kernels, whose predictions need the columns of the medoids only.
+    """Predict the mean or median target of the objects around the nearest medoid, a baseline for regression.
 
     Parameters
     ----------
@@ -106,12 +104,10 @@ class MedoidRegressor(ProximityRegressor):
         Number of medoids; clipped to the number of training objects.
     statistic : {"mean", "median"}, default="mean"
         Statistic of the target in each cluster.
-    n_init : int, default=10
-        Number of random starts of the clustering.
+    n_init, random_state : int, default=10, and int, RandomState instance or None
+        Number of random starts of the clustering, and their seed.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the starts.
 
     Attributes
     ----------

@@ -34,19 +34,17 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
-          if all weights of a row are zero, its neighbors have equal weights.
+        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative; all
+          zero for a row stands for equal weights.
     regularization : float, default=1.0
-        lambda of KRI, KRR and LIME; large values make the weights of KRI and LIME equal, and those of KRR proportional
-        to the similarities.
+        lambda of KRI, KRR and LIME; large values make weights equal, those of KRR proportional to the similarities.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. Clip and flip
-        apply the same projection to the k similarities of the row (see `query`); shift and pinv leave them unchanged.
-        "pinv" (KRR only) uses the pseudo-inverse. None assumes that the block is positive semi-definite. "auto" is
-        "pinv" for KRR, else "clip".
+        Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. "pinv" (KRR
+        only) uses the pseudo-inverse. None assumes that the block is positive semi-definite. "auto" is "pinv" for KRR,
+        else "clip".
     query : {"consistent", "raw"}, default="consistent"
-        Whether clip and flip of the block also apply to the k similarities of the row. "raw" leaves the row as it is,
-        as in the experiments of [chen2010] ch. 4, with a higher error on strongly indefinite similarities (see Notes).
+        Whether the projection by clip or flip also applies to the k similarities of the row. "raw" leaves the row as it
+        is, as in the experiments of [chen2010] ch. 4, with a higher error on strongly indefinite similarities.
     smoothing : float, default=0.0
         Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
@@ -66,10 +64,8 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     Ties between similarities go to the lower training index and ties between votes to the earlier class. Missing
     entries (NaN) are never neighbors; KRI, KRR and LIME need the block among the neighbors and reject NaN.
 
-    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
-    :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise neighbors are ranked by s(x, z), and KRI, KRR
-    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only.
-
+    The paper chooses neighbors by symmetrized similarity (see :func:`similis.symmetrize`); here neighbors are ranked by
+    s(x, z), and KRI, KRR and LIME use the symmetric part of the block. "Normalized" KRR weights are for display only.
     The thesis defines the repair of a kernel and of new rows together (sec. 4.1), but the values that it reports
     (tables 4.6 and 4.8) are those of ``query="raw"``: 29.9 % for KRI with clip on the protein data, 6.7 % by default.
 
@@ -102,22 +98,21 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
     predict_proba = available_if(lambda self: self.weights != "krr")(base.ProbabilityMixin.predict_proba)
     decision_function = available_if(lambda self: self.weights == "krr")(base.DecisionMixin.decision_function)
 
-    def _check_combinations(self) -> None:
-        super()._check_combinations()
+    def _check_parameters(self, S: Array) -> None:
+        super()._check_parameters(S)
         if self.weights == "krr" and self.costs is not None:
             raise ProximityError(
                 "weights='krr' gives no probabilities, which costs require; use weights='kri' or costs=None."
             )
 
     def class_scores(self, Q: Array) -> Array:
-        self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._sums(self._S, self._codes, Q, points)[0]
 
     def _sums(self, S: Any, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None) -> Any:
         """Summed weight of each class, (m, G) for each point: smoothed probabilities unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
-        indices, values = self._ranked(len(codes), Q, test_fold, ks)
+        indices, values = self._ranked(Q, test_fold, ks)
         G = len(self.classes_)
         if self._is_local:
             grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
@@ -142,11 +137,11 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
         return [(proba + self.smoothing) / (1.0 + self.smoothing * G) for proba in scores]
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        self._check_path(S, Q)
+        self._check_parameters(S)
         return self._sums(S, codes, Q, points)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        self._check_path(S, S)
+        self._check_parameters(S)
         return self._sums(S, codes, S, points, test_fold)
 
     def path_codes(
@@ -155,10 +150,9 @@ class SimilarityKNN(NeighborWeights, base.PathMixin, base.ProximityClassifier):
         # uniform and affinity votes are counted without a table of scores
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)
-        rows = S if Q is None else Q
-        self._check_path(S, rows)
+        self._check_parameters(S)
         grid, places = np.unique([point["n_neighbors"] for point in points], return_inverse=True)
-        indices, values = self._ranked(len(codes), rows, test_fold, grid)
+        indices, values = self._ranked(S if Q is None else Q, test_fold, grid)
         weights, G = simple_weights(self.weights, indices, values), len(self.classes_)
         winners = vote_winners(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
         if (lost := indices[:, 0] < 0).any():

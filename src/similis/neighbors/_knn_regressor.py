@@ -24,8 +24,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
     n_neighbors : int, default=5
         Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        As in :class:`SimilarityKNN`. "krr" has the mean of the neighbors as intercept, towards which its weights of any
-        sign shrink; predictions may lie outside the range of the neighbors' targets.
+        As in :class:`SimilarityKNN`; "krr" has the neighbors' mean as intercept and may leave the range of targets.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
         As in :class:`SimilarityKNN`, but "auto" is "clip": weights by "pinv" can be arbitrarily large.
     regularization, kind, n_jobs
@@ -70,22 +69,21 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         return indices, weights
 
     def row_values(self, Q: Array) -> Floats:
-        self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._means(self._S, self._target, Q, points)[0]
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
-        self._check_path(S, Q)
+        self._check_parameters(S)
         return self._means(S, target, Q, points)
 
     def path_values_cv(self, S: Array, target: Floats, test_fold: Indices, points: Points) -> list[Floats]:
-        self._check_path(S, S)
+        self._check_parameters(S)
         return self._means(S, target, S, points, test_fold)
 
     def _means(self, S: Any, target: Floats, Q: Array, points: Points, test_fold: Indices | None = None) -> Any:
         """Weighted means (m,) for each point; with `test_fold`, over neighbors outside each row's fold."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
-        indices, values = self._ranked(len(target), Q, test_fold, ks)
+        indices, values = self._ranked(Q, test_fold, ks)
         grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
         if self._is_local:
             ridges, at = np.unique(lambdas, return_inverse=True)

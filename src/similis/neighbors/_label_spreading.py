@@ -79,8 +79,8 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         Y = np.eye(len(self.classes_))[codes] * known[:, None]
         # [zhou2004] -> F = (1 - alpha) (I - alpha P)^-1 Y
         F = linalg.solve(np.eye(len(W)) - self.alpha * W / root / root[:, None], Y, assume_a="pos")
-        self.scores_, self.priors_ = np.zeros_like(F), Y.sum(axis=0) / Y.sum()
-        self.transduction_ = self.classes_[self._normalize(np.maximum(F, 0.0), self.scores_).argmax(axis=1)]
+        self.scores_, self.priors_ = _normalize(np.maximum(F, 0.0)), Y.sum(axis=0) / Y.sum()
+        self.transduction_ = self.classes_[self._or_priors(self.scores_).argmax(axis=1)]
 
     def _keep_nearest(self, W: Floats) -> None:
         """Set all but the `n_neighbors` largest weights of each row to zero; ties with the last are kept."""
@@ -92,10 +92,12 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
     def class_scores(self, Q: Array) -> Array:
         W = np.maximum(np.asarray(Q, dtype=np.float64), 0.0)
         self._keep_nearest(W)
-        F = W @ self.scores_  # [delalleau2005]
-        return self._normalize(F, np.zeros_like(F))
+        return self._or_priors(_normalize(W @ self.scores_))  # [delalleau2005]
 
-    def _normalize(self, F: Floats, out: Floats) -> Array:
-        """Write rows divided by their sums to `out`; return them with the class frequencies in place of zeros."""
-        total = F.sum(axis=1, keepdims=True)
-        return np.where(total > 0, np.divide(F, total, out=out, where=total > 0), self.priors_)
+    def _or_priors(self, scores: Floats) -> Array:
+        return np.where(scores.any(axis=1, keepdims=True), scores, self.priors_)
+
+
+def _normalize(F: Floats) -> Floats:
+    total = F.sum(axis=1, keepdims=True)
+    return np.divide(F, total, out=np.zeros_like(F), where=total > 0)

@@ -38,9 +38,9 @@ class LocalNearestCentroid(base.PathMixin, base.ProximityClassifier):
 
     Notes
     -----
-    Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
-    earlier class: ch. 6 of the paper can use "priors" for this classifier in no other way. Among equally central
-    neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
+    Ties go to the larger class count in the neighborhood, then to the earlier class: ch. 6 of the paper can use
+    "priors" in no other way. Among equally central neighbors the one nearer to the query is the centroid. Missing
+    entries (NaN) are left out of the means.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from similis.solvers import centroids_by_fold, class_centroids
 class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
-    The centroid of a class is a training object, so that any proximity can be used; predictions read one column per
-    class (see :func:`similis.compact`). See [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.10)-(3.11).
+    The centroid of a class is a training object, so that predictions read one column per class. See [cazzanti2007] Eq.
+    (2.9)-(2.10), (3.1), (3.10)-(3.11).
 
     Parameters
     ----------
@@ -34,20 +34,18 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_, centroids_ : ndarray of shape (G,)
-        Class labels, and the index of each class's centroid among the training objects.
+    classes_, centroids_, columns_ : ndarray of shape (G,), (G,), ndarray
+        Class labels, the training index of each class's centroid, and the different centroids, ascending.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
 
     Notes
     -----
     A tie between centroids goes to the earlier class, a tie in the choice of a centroid to the lower index; sums that
-    differ by round-off count as tied. The paper defines popularity by the nearest neighbors of all training objects and
-    describes it by those of the class; the definition is used. Missing entries (NaN) are left out of the means; a class
-    with a missing similarity to its centroid is predicted only if all are missing.
-
-    With ``adjusted=True`` a class whose mean distance is zero, as that of a class with one member, is predicted for
-    objects at distance zero, and objects are compared with several such classes by plain distances.
+    differ by round-off count as tied. Missing entries (NaN) are left out of the means; a class with a missing
+    similarity to its centroid is predicted only if all are missing. With ``adjusted=True`` a class whose mean distance
+    is zero, as that of a class with one member, is predicted for objects at distance zero, and objects are compared
+    with several such classes by plain distances.
 
     Examples
     --------
@@ -73,8 +71,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the centroids from the proximities (n, n) and the labels.
 
-        An object's `sample_weight` is equivalent to repeating it so often; with ``centroid="popular"`` it is the weight
-        of its vote.
+        An object's `sample_weight` is equivalent to repeating it so often, or the weight of its vote for "popular".
         """
         S, codes = self.check_training_labels(X, y, keep_sparse=True)
         self._fit(S, codes, base.check_class_weights(sample_weight, S, codes, self.classes_))

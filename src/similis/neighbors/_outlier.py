@@ -15,8 +15,6 @@ from similis.base import ProximityEstimator, at_least, between, choice, estimato
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 
-_LARGEST_SHAPE = 1e3  # of the gamma distribution; equal distances to the nearest neighbors would make it infinite
-
 
 @estimator
 class ProximityOutlier(OutlierMixin, ProximityEstimator):
@@ -101,15 +99,14 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
             u = u[u > 0]
             if len(u):
                 s = gamma_shape(max(float(np.log(u.mean()) - np.log(u).mean()), 0.0))
-                self._width = float(u.mean() / min(float(s), _LARGEST_SHAPE))
+                self._width = float(u.mean() / min(float(s), 1e3))  # equal distances would make s infinite
         self.training_scores_ = self._scores(others)
         return self
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Score new objects, (m,): low for objects unlike the training objects.
+        """Score new objects, (m,), low for objects unlike the training objects.
 
-        Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest objects, or
-        a log density without its constant.
+        Minus the local outlier factor or mean dissimilarity, the mean similarity, or a log density up to a constant.
         """
         return self._scores(self.check_rows(X).astype(np.float64))
 

@@ -15,8 +15,6 @@ from similis._utils.threads import single_blas_thread
 from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, estimator, param
 from similis.solvers import k_medoids
 
-TOLERANCE = 1e-6  # relative decrease of the objective in one iteration at which training stops
-
 
 @estimator
 class RelationalGLVQ(DecisionMixin, ProximityClassifier):
@@ -54,8 +52,8 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Notes
     -----
-    The paper divides by d+ + d-, which is the same unless the proximities are so far from Euclidean that a squared
-    distance is negative. The weights may be negative, which gives lower objectives than convex combinations.
+    The paper divides by d+ + d-, which is the same unless a squared distance is negative. The weights may be negative,
+    which gives lower objectives than convex combinations.
 
     Examples
     --------
@@ -87,7 +85,7 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
         self.objective_, self.n_iter_ = -1.0, 0
         if len(self.classes_) > 1:
             own = codes[:, None] == self.prototype_classes_
-            options = {"maxiter": self.max_iter, "ftol": TOLERANCE}
+            options = {"maxiter": self.max_iter, "ftol": 1e-6}
             found = minimize(_cost, A.ravel(), (D, own), jac=True, method="L-BFGS-B", options=options)
             A, self.objective_, self.n_iter_ = found.x.reshape(A.shape), float(found.fun), int(found.nit)
         self.weights_ = A + (1 - A.sum(axis=1, keepdims=True)) / A.shape[1]
@@ -104,9 +102,7 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
             k = min(self.n_prototypes, len(members))
             labels = k_medoids(D[np.ix_(members, members)], k, sign=-1, random_state=rng).labels
             for cluster in np.unique(labels):
-                mean = np.zeros(len(codes))
-                mean[members[labels == cluster]] = 1 / np.count_nonzero(labels == cluster)
-                weights.append(mean)
+                weights.append(np.isin(np.arange(len(codes)), members[labels == cluster]) / np.sum(labels == cluster))
                 classes.append(g)
         return np.array(weights), np.array(classes, dtype=np.intp)
 

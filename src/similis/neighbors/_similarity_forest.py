@@ -46,8 +46,8 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
 
     Notes
     -----
-    Reads similarities and dissimilarities: the sign only exchanges left and right. Where entries are missing, the gain
-    of a split is that of the objects that have both.
+    Reads both kinds: the sign only exchanges left and right. The gain of a split is that of the objects with both
+    entries.
 
     Examples
     --------
@@ -111,7 +111,6 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
             node = following
 
     def verify_fitted(self) -> None:
-        """Verify that children follow their parents, so that every descent ends."""
         super().verify_fitted()
         if hasattr(self, "children_") and (self.children_ < np.arange(len(self.children_))[:, None]).any():
-            raise ProximityError("children_ of SimilarityForest must follow their parents.")
+            raise ProximityError("children_ of SimilarityForest must follow their parents.")  # so that descents end

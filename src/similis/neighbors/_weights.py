@@ -67,8 +67,7 @@ class NeighborWeights(ProximityEstimator):
     def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[Array, Indices]:
         """Find the proximities and indices, (m, k), of the nearest training objects of each row, the nearest first.
 
-        Where a row has fewer than k known entries they are NaN and -1. `n_neighbors` is another k than
-        ``n_neighbors_``.
+        They are NaN and -1 beyond the known entries of a row. `n_neighbors` is another k than ``n_neighbors_``.
         """
         k = self.n_neighbors_ if n_neighbors is None else base.as_integer_k(n_neighbors)
 
@@ -86,8 +85,7 @@ class NeighborWeights(ProximityEstimator):
         return self.map_rows(self._weigh, X)
 
     def _weigh(self, Q: Array) -> tuple[Indices, Floats]:
-        self._check_affinities(Q)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+        indices, values = self._ranked(Q, None, [self.n_neighbors_])
         if self._S is not None:
             return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
         given = simple_weights(self.weights, indices, values)
@@ -108,7 +106,7 @@ class NeighborWeights(ProximityEstimator):
         """True if the parameters exclude dissimilarities."""
         return isinstance(self.weights, str) and self.weights != "uniform"
 
-    def _check_combinations(self) -> None:
+    def _check_parameters(self, S: Array) -> None:
         if self.kind == "dissimilarity" and self.needs_similarities:
             raise ProximityError(
                 f"weights={self.weights!r} needs similarities, but kind='dissimilarity'. Convert with ToSimilarity, or "
@@ -116,11 +114,11 @@ class NeighborWeights(ProximityEstimator):
             )
         if self.spectrum == "pinv" and self.weights != "krr":
             raise ProximityError(f"spectrum='pinv' is defined for weights='krr' only. Got weights={self.weights!r}.")
+        self._check_affinities(S)
 
     def _check_training(self, S: Array) -> None:
         """Check the parameters; store the number of neighbors and, for KRI, KRR and LIME, the matrix."""
-        self._check_combinations()
-        self._check_affinities(S)
+        self._check_parameters(S)
         self._S = S if self._is_local else None
         self.n_neighbors_ = base.clip_n_neighbors(S.shape[0], self.n_neighbors)
 
@@ -146,13 +144,8 @@ class NeighborWeights(ProximityEstimator):
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "query": self.query, "n_jobs": self.n_jobs}
 
-    def _ranked(self, n: int, Q: Array, test_fold: Indices | None, ks: Any) -> Any:
+    def _ranked(self, Q: Array, test_fold: Indices | None, ks: Any) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
-        k = base.clip_n_neighbors(base.max_neighbors(n, test_fold), max(ks))
+        self._check_affinities(Q)
+        k = base.clip_n_neighbors(base.max_neighbors(Q.shape[1], test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
-
-    def _check_path(self, S: Array, Q: Array) -> None:
-        self._check_combinations()
-        self._check_affinities(S)
-        if Q is not S:
-            self._check_affinities(Q)

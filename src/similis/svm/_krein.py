@@ -200,10 +200,8 @@ class KreinRidge(_KreinEstimator, base.RegressorPathMixin, base.ProximityRegress
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (n,), float
-        f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
-    asymmetry_ : float
-        As in :class:`KreinSVM`.
+    coef_, intercept_, asymmetry_ : ndarray of shape (n,), float, float
+        f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities; as in :class:`KreinSVM`.
 
     Examples
     --------

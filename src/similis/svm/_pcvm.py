@@ -14,8 +14,6 @@ from similis._utils.threads import single_blas_thread
 from similis.base import ProbabilityMixin, ProximityClassifier, at_least, estimator, fitted_reals, param, positive
 from similis.svm._base import class_pairs
 
-_FORGET = 1e-3  # smaller weights are removed; here and in `tol` the largest similarity is the unit
-
 
 @estimator
 class PCVM(ProbabilityMixin, ProximityClassifier):
@@ -103,7 +101,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
             gram.flat[:: len(used) + 1] += 1
             new = np.zeros(n)
             new[used] = m * linalg.solve(gram, BM.T @ (h - b), assume_a="pos")
-            new[new < _FORGET] = 0.0
+            new[new < 1e-3] = 0.0
             change = float(np.abs(new - w).max())
             w, used = new, np.flatnonzero(new)
             f = B[:, used] @ w[used]

@@ -33,8 +33,7 @@ class PotentialSVM(RowMachine):
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: one model per pair of classes, or one per class against the rest.
     input : {"proximities", "features"}, default="proximities"
-        Meaning of the columns of X: the training objects, so that X is n x n, or r features of any kind, such as
-        proximities to landmarks, so that X is n x r.
+        Columns of X: the n training objects, or r features of any kind, such as proximities to landmarks.
     columns : {"objects", "features"}
         Former name of `input`, with "objects" for "proximities".
 
@@ -57,8 +56,7 @@ class PotentialSVM(RowMachine):
     That [cazzanti2007] normalizes columns is not stated there but reproduces its tables. With `normalize`, C and
     epsilon bound and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
 
-    An integer weight of an object is equivalent to as many copies of it: it multiplies the error and the bound C of the
-    coefficient. Where columns are features, it multiplies the error only.
+    The weight of an object multiplies its error and, unless columns are features, the bound C of its coefficient.
 
     Examples
     --------

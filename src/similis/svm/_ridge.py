@@ -54,12 +54,10 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         Candidates for the regularizer, positive. "auto" is 41 values from 1e-6 to 1e4 times the mean eigenvalue of the
         centered kernel.
     loo : {"fast", "honest"}, default="fast"
-        Leave-one-out predictions behind ``best_alpha_`` and ``loo_predictions_``. "fast" repairs the kernel of all
-        objects once. "honest" repairs the kernel without the object that is left out, which takes n decompositions;
-        the two are equal for a positive semi-definite kernel.
+        "fast" repairs the kernel of all objects once. "honest" repairs it without the object that is left out, by n
+        decompositions; the two are equal for a positive semi-definite kernel.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix. Dissimilarities are converted to the inner products of classical scaling,
-        -J D^2 J / 2, which are a kernel if the dissimilarities are Euclidean distances.
+        Kind of proximity in the matrix. Dissimilarities are converted to the inner products -J D^2 J / 2.
 
     Attributes
     ----------

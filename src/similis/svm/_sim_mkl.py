@@ -164,10 +164,10 @@ class SimMKL(LearnedSVM):
             for k, weight_k, U in zip(others, fit.weights, bases):
                 # [chen2010] sec. 4.1 -> a new row s of a clipped kernel is U U's
                 coef[:, k] = weight_k * (fit.coef if U is None else U @ (U.T @ fit.coef))
-            several = [list(part) for part in zip(*systems)] or [[], [], []]
+            parts: Any = systems[0] if len(systems) == 1 else [list(part) for part in zip(*systems)] or [[], [], []]
             named = dict(zip((self.names_[k] for k in others), fit.weights.tolist()))
-            found = fit.active, fit.coef, fit.n_iter, fit.weights, named, float(trace)
-            yield fit, coef, dict(zip(self._names, (*(systems[0] if len(systems) == 1 else several), *found)))
+            found = *parts, fit.active, fit.coef, fit.n_iter, fit.weights, named, float(trace)
+            yield fit, coef, dict(zip(self._names, found))
 
 
 def _is_kernel(A: Array) -> Any:
