@@ -19,7 +19,7 @@ from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
 @estimator
 class ToDissimilarity(Elementwise):
-    """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
+    """Turn similarities, those of the diagonal too, into dissimilarities ([qiao2013] sec. 5.2).
 
     Parameters
     ----------
@@ -33,10 +33,6 @@ class ToDissimilarity(Elementwise):
     ----------
     upper_ : float
         The bound in use; NaN for ``reciprocal``.
-
-    Notes
-    -----
-    The diagonal is converted too: a self-similarity below the bound gives a non-zero dissimilarity.
 
     Examples
     --------
@@ -415,7 +411,8 @@ class Tighten(Elementwise):
 
     A sum over a class, as in :class:`~similis.MaxSim`, :class:`~similis.SBC` and
     :class:`~similis.SimilarityPerceptron`, depends on the whole class where the similarity is flat, and on the nearest
-    objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5.
+    objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5. Results are limited to the square
+    root of the largest floating-point number.
 
     Parameters
     ----------
@@ -430,10 +427,6 @@ class Tighten(Elementwise):
     largest_, spread_ : float
         ``power``: both s_max, the largest absolute training similarity. ``exponential``: s_max, the largest training
         similarity, and s_max - s_m with s_m the median similarity of two objects, one instead of zero.
-
-    Notes
-    -----
-    Results are limited to the square root of the largest floating-point number.
 
     Examples
     --------

@@ -102,16 +102,13 @@ class Whiten(ToFeatures):
     """Decorrelate and rescale the columns of a proximity matrix; with a linear SVM it is SVC-D2 of [pekalska2000].
 
     With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products of
-    the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum.
+    the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum; for an asymmetric
+    one U is used, not V, as in the paper.
 
     Attributes
     ----------
     components_, singular_values_ : ndarray of shape (rank, n), (rank,)
         L^(-1/2) U', and the non-zero singular values, descending. A zero matrix gives one column of zeros.
-
-    Notes
-    -----
-    As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D.
 
     Examples
     --------

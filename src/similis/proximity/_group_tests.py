@@ -63,10 +63,8 @@ class PermutationTest:
         as extreme; NaN without permutations.
     permutations, n_objects, n_groups : int
         Numbers of random permutations, of objects, and of groups; None for the Mantel test.
-    r2 : float or None
-        Share of the sum of squared dissimilarities that the groups explain (PERMANOVA).
-    terms : tuple of Term
-        Analysis-of-variance table (PERMANOVA).
+    r2, terms : float or None, tuple of Term
+        Share of the sum of squared dissimilarities that the groups explain, analysis-of-variance table (PERMANOVA).
     dispersions : dict of str to float
         Mean distance to the center of each group (PERMDISP).
     remarks : tuple of str
@@ -179,14 +177,12 @@ def anosim(
 ) -> PermutationTest:
     """Test whether dissimilarities between groups rank higher than those within groups (analysis of similarities).
 
+    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993].
+
     Parameters
     ----------
     D, y, permutations, strata, random_state
         As in :func:`permanova`; NaN is a missing pair, which is left out.
-
-    Notes
-    -----
-    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993].
 
     Examples
     --------
@@ -230,18 +226,16 @@ def permdisp(
 ) -> PermutationTest:
     """Test whether groups differ in dispersion: compare the distances of the objects to the center of their group.
 
+    The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
+    [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
+    positive and b in the negative subspace, each with its own center.
+
     Parameters
     ----------
     D, y, permutations, strata, random_state
         As in :func:`permanova`.
     center : {"median", "centroid"}, default="median"
         Center of a group: spatial median or mean, in the space of all principal coordinates.
-
-    Notes
-    -----
-    The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
-    [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
-    positive and b in the negative subspace, each with its own center.
 
     Examples
     --------
@@ -283,7 +277,7 @@ def mantel(
     strata: Any = None,
     random_state: Any = None,
 ) -> PermutationTest:
-    """Test the correlation of two matrices over the same objects.
+    """Test the correlation of two matrices over the same objects [mantel1967]; asymmetric ones over ordered pairs.
 
     Parameters
     ----------
@@ -295,10 +289,6 @@ def mantel(
         Direction of the test.
     permutations, strata, random_state
         As in :func:`permanova`, of the objects of B.
-
-    Notes
-    -----
-    The test of [mantel1967]. Asymmetric matrices are compared over ordered pairs.
 
     Examples
     --------
@@ -340,7 +330,6 @@ def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_mis
 
 
 def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False) -> tuple[Floats, Array, Indices]:
-    """Validate dissimilarities and groups."""
     A = _check_matrix(D, who, kind="dissimilarity", allow_missing=allow_missing)
     classes, codes = check_labels(y, len(A), who=who)
     if len(classes) == len(A):
@@ -473,8 +462,6 @@ def _group_sizes(perms: Codes, n_groups: int, strata: Any) -> Indices:
 
 
 def _passes(work: Callable[[slice], object], n_permutations: int) -> None:
-    """Call `work` for passes of permutations on all cores."""
-
     def chunk(rows: slice) -> None:
         for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
             work(slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop)))

@@ -162,7 +162,6 @@ def find_suspects(
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    """Convert any random state to a NumPy generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
