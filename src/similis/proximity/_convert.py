@@ -250,7 +250,6 @@ class UnitDiagonal(ToRows):
     self_similarity: str | float = param("constant", choice("constant"), positive())
 
     fitted_arrays = {"self_similarities_": base.fitted_reals(None, nan=True)}
-
     reads = "similarity"
     accept_sparse = True
 

@@ -244,9 +244,8 @@ def diagnose(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import diagnose
-    >>> found = diagnose(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]]))
+    >>> found = diagnose([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]])
     >>> found.entries.symmetric, found.spectrum.n_negative
     (True, 1)
     """
@@ -527,11 +526,12 @@ def _class_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
     yield "classes", f"{n_classes}: {sizes}" + (", ..." if n_classes > 8 else "")
     yield "within, between", f"mean {classes.within:.4g} within classes, {classes.between:.4g} between"
     if location is not None:
-        how, test = f"ranks between and within classes differ by R = {location.statistic:.2g} of 1", "ANOSIM"
-        if location.r2 is not None:
+        if location.r2 is None:
+            how = f"ranks between and within classes differ by R = {location.statistic:.2g} of 1"
+            test = "ANOSIM; missing pairs are left out"
+        else:
             how, test = f"the labels explain {location.r2:.1%} of the dissimilarity", "PERMANOVA"
-        remarks = [test, *(["missing pairs are left out"] if location.r2 is None else []), *location.remarks]
-        yield "class differences", f"{how}, p = {location.p_value:.2g} ({'; '.join(remarks)})"
+        yield "class differences", f"{how}, p = {location.p_value:.2g} ({'; '.join([test, *location.remarks])})"
     if dispersion is not None and dispersion.p_value <= 0.05:
         widths = (dispersion.dispersions or {}).values()
         how = f"differs by a factor of {max(widths) / max(min(widths), 1e-300):.3g}, p = {dispersion.p_value:.2g}"

@@ -64,7 +64,6 @@ class PseudoEuclidean(ToFeatures):
         "eigenvalues_": fitted_reals("c"),
         "signature_": fitted_reals("c"),
     }
-
     reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:

@@ -1,8 +1,4 @@
-"""Permutation tests of group differences and of the correlation of two matrices.
-
-All permutations are evaluated in single precision; those whose statistic equals the observed one within the bound of
-the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
-"""
+"""Permutation tests of group differences and of the correlation of two matrices; p-values are those of exact sums."""
 
 from __future__ import annotations
 
@@ -445,7 +441,10 @@ def _p_value(statistics: Floats) -> float:
 
 
 def _all_statistics(evaluate: Callable[[Floats, Codes], tuple[Floats, Floats]], A: Floats, perms: Codes) -> Floats:
-    """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors."""
+    """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors.
+
+    They are evaluated in single precision, and again in double where they may equal the observed one.
+    """
     statistics, error = evaluate(A.astype(np.float32), perms)
     observed = abs(statistics[0])
     with np.errstate(invalid="ignore"):

@@ -118,7 +118,6 @@ class Landmarks(ToFeatures):
         "components_": fitted_reals("c", None),
         "signature_": fitted_reals("c"),
     }
-
     reads = "similarity"
     accept_sparse = True
 

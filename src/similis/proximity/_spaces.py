@@ -74,7 +74,6 @@ class DissimilaritySpace(ToRows):
     random_state: Any = param(None, "random_state")
 
     fitted_arrays = {"prototype_indices_": fitted_indices("p", below="n")}
-
     reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:
@@ -133,7 +132,6 @@ class SpectrumSquare(ToRows):
     """
 
     fitted_arrays = {"similarities_": fitted_reals(None, None)}
-
     gives = "similarity"
 
     def learn(self, S: Array, y: Any) -> None:
@@ -171,7 +169,6 @@ class RowRBF(ToRows):
     gamma: float = param(1.0, positive())
 
     fitted_arrays = {"rows_": fitted_reals(None, None)}
-
     gives = "similarity"
 
     def learn(self, S: Array, y: Any) -> None:

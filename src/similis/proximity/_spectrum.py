@@ -23,7 +23,6 @@ class _Spectrum(ToRows):
         "_values": fitted_reals("k", optional=True),
         "_vectors": fitted_reals(None, "k", optional=True),
     }
-
     reads = "similarity"
     accept_sparse = True
     _matrix: Any  # A if it was not decomposed, else None
@@ -64,7 +63,6 @@ class _Projection(_Spectrum):
     n_components: int | None = param(None, at_least(1), None)
 
     fitted_arrays = {"_signs": fitted_reals(None, optional=True)}
-
     _beyond = -1
 
     @property

@@ -1,9 +1,6 @@
-"""Suspicious entries: pairs whose value is inconsistent with the rest of the matrix.
+"""Pairs whose value is inconsistent with the rest of the matrix: far from what the neighbors of its objects predict.
 
-Each round predicts every pair from the neighbors of its two objects, converts the difference to local standard
-deviations, and rejects pairs that are far from the prediction and also contradicted by the triangles over them.
-Rejected values are replaced by their predictions before the next round, with narrower neighborhoods, until the rejected
-pairs no longer change. Values far outside the range of all others take no part in the predictions.
+Rejected values are replaced by their predictions and the others predicted again, until the rejected pairs are the same.
 """
 
 from __future__ import annotations
@@ -56,10 +53,8 @@ class Suspects:
         differences of the two in local standard deviations.
     n_pairs, n_objects : int
         Numbers of pairs and of objects that were checked: a random part of a large matrix.
-    ids : tuple
-        Names of the objects in `pairs`, pair by pair; empty without names.
-    skipped : str
-        Reason if the matrix was not checked; else empty.
+    ids, skipped : tuple, str
+        Names of the objects in `pairs`, if given, and the reason if the matrix was not checked; else empty.
     """
 
     pairs: Indices
@@ -393,5 +388,4 @@ def _stretch(knots: Floats, sigma: Floats) -> Callable[[Floats], Floats]:
 
 def _balanced(n: int) -> NDArray[np.int64]:
     """Order rows so that long and short ones alternate, which balances the work of slices."""
-    rows = np.arange(n)
-    return np.stack([rows, rows[::-1]], axis=1).ravel()[:n].copy()
+    return np.stack([np.arange(n), np.arange(n)[::-1]], axis=1).ravel()[:n].copy()
