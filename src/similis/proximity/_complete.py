@@ -139,7 +139,13 @@ class CompleteKernel(ToRows):
         S, guess = Q, np.zeros(Q.shape)
         if self.method in AUXILIARY:
             base.check_stack_width(Q, 1 + self._n_auxiliary, self)
-            S, guess = np.ascontiguousarray(Q[:, :, 0]), self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
+            S, others = np.ascontiguousarray(Q[:, :, 0]), Q[:, :, 1:].astype(np.float64)
+            if np.isnan(others).any():
+                i, j, k = np.argwhere(np.isnan(others))[0]
+                where = f"row {i}, column {j}, slice {k + 1}"
+                raise ProximityError(f"CompleteKernel needs complete auxiliary rows. Got NaN at {where}.")
+            a = others[:, :, 0] if self._shares is None else others @ self._shares
+            guess = np.linalg.solve(self._ridged(np.asarray(self.auxiliary_)), a.T).T @ self.kernel_  # K K_aux^+ a
         factor, known, filled = solvers.KernelFactor(self._R), ~np.isnan(S), guess.copy()
         patterns, which = np.unique(known, axis=0, return_inverse=True)
         for k, pattern in enumerate(patterns):
@@ -236,20 +242,9 @@ class CompleteKernel(ToRows):
             ) from None
 
     def _merge(self, S: Array, filled: Floats) -> Array:
-        """Combine known entries of S, if they are kept, with the completed ones."""
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
         return (np.where(np.isnan(S), filled, S) if self.keep_known else filled).astype(S.dtype)
-
-    def _from_auxiliary(self, others: Floats) -> Floats:
-        """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
-        if np.isnan(others).any():
-            i, j, k = np.argwhere(np.isnan(others))[0]
-            raise ProximityError(
-                f"CompleteKernel needs complete auxiliary rows. Got NaN at row {i}, column {j}, slice {k + 1}."
-            )
-        a = others[:, :, 0] if self._shares is None else others @ self._shares
-        return np.asarray(np.linalg.solve(self._ridged(np.asarray(self.auxiliary_)), a.T).T @ self.kernel_)
 
     def _ridged(self, A: Floats) -> Floats:
         """Add the ridge, relative to the mean self-similarity."""

@@ -266,10 +266,7 @@ class UnitDiagonal(ToRows):
         return self._scale(S, self.self_similarities_)
 
     def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Scale rows of new objects, shape (m, n).
-
-        `self_similarity` holds s(x, x), a number or one per row; None uses the value of the constructor.
-        """
+        """Scale rows of new objects, (m, n); `self_similarity` is s(x, x), one number or one per row."""
         S = self.check_rows(X)
         m, given = len(S), self.self_similarity if self_similarity is None else self_similarity
         if isinstance(given, str):

@@ -83,10 +83,7 @@ class TriangleFacts:
 
 @dataclass(frozen=True)
 class DistanceFacts:
-    """Skewness and excess kurtosis of the dissimilarities, skewness after the best Box-Cox power, and hubness.
-
-    `hubness` is the skewness of the number of times that an object is among the nearest neighbors of the others.
-    """
+    """Shape of the distribution, skewness after the best Box-Cox power, and skewness of neighbor counts (hubness)."""
 
     skewness: float
     kurtosis: float
@@ -269,7 +266,8 @@ def diagnose(
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
         A, objects = A[np.ix_(some, some)], part[some]
-    found = find_suspects(A, kind, objects=objects, ids=ids)
+    generator = np.random.default_rng(check_random_state(0).randint(2**31))  # as in suspects()
+    found = find_suspects(A, kind, objects, ids, generator)
     advice = tuple(advise(kind, len(part), entries, spectrum, distances, classes, found))
     return Diagnosis(n, kind, len(part), entries, spectrum, triangles, distances, classes, found, advice)
 

@@ -245,12 +245,10 @@ class _PairsDisplay(Display):
 class EmbeddingDisplay(_PairsDisplay):
     """Objects on the two largest axes of the pseudo-Euclidean embedding; where pairs are missing, placed by SMACOF.
 
-    Similarities enter as the largest one minus s.
-
     Parameters
     ----------
     points : ndarray of shape (n, 2)
-        Coordinates.
+        Coordinates; similarities enter as the largest one minus s.
     signature, shares : ndarray of shape (2,)
         -1 for an axis that shortens distances; its share in the magnitudes of the eigenvalues, 0 if pairs are missing.
     codes, class_names : ndarray of shape (n,), list of str

@@ -441,10 +441,8 @@ def _p_value(statistics: Floats) -> float:
 
 
 def _all_statistics(evaluate: Callable[[Floats, Codes], tuple[Floats, Floats]], A: Floats, perms: Codes) -> Floats:
-    """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors.
-
-    They are evaluated in single precision, and again in double where they may equal the observed one.
-    """
+    """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors."""
+    # In single precision, and again in double where they may equal the observed one.
     statistics, error = evaluate(A.astype(np.float32), perms)
     observed = abs(statistics[0])
     with np.errstate(invalid="ignore"):
@@ -506,11 +504,9 @@ def _correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Float
 
 
 def _margins(A: Floats) -> tuple[Floats, Floats, Any]:
-    """Return effects of rows and of columns, and what they leave of the standardized A, in single precision.
-
-    They are least squares for the entries off the diagonal: rows and columns of the remainder have the sum 0.
-    """
+    """Return effects of rows and of columns, and what they leave of the standardized A, in single precision."""
     n, rows, columns = len(A), A.sum(axis=1), A.sum(axis=0)
+    # Least squares for the entries off the diagonal: rows and columns of the remainder have the sum 0.
     left, right = (((n - 1) * x + y) / (n * (n - 2)) for x, y in [(rows, columns), (columns, rows)])
     rest = A.astype(np.float32)
     rest -= left.astype(np.float32)[:, None]
@@ -701,10 +697,7 @@ def _distances_to_centers(A2: Floats, codes: Indices, center: str) -> Floats:
 
 
 def _squares_to_median(X: Floats) -> Floats:
-    """Return the squared distances of the rows of X to their spatial median w'X, by Weiszfeld's iteration.
-
-    With the centered Gram matrix K they are k_ii - 2 (K w)_i + w'K w.
-    """
+    """Squared distances k_ii - 2 (K w)_i + w'K w of the rows of X to their spatial median w'X, by Weiszfeld."""
     X = X - X.mean(axis=0)
     K = X @ X.T
     squares = own = np.diag(K)

@@ -117,9 +117,8 @@ class SMACOF(ToFeatures):
     def transform_rows(self, Q: Array) -> Array:
         X, known = self.embedding_, ~np.isnan(Q)
         if (unknown := ~known.any(axis=1)).any():
-            raise ProximityError(
-                f"Row {unknown.argmax()} has no known dissimilarity, so that its object cannot be placed."
-            )
+            i = int(unknown.argmax())
+            raise ProximityError(f"Row {i} has no known dissimilarity, so that its object cannot be placed.")
         target = np.where(known, Q, np.inf).astype(np.float64)
         Z = X[target.argmin(axis=1)]  # of the nearest object
         target[~known] = 0
@@ -139,10 +138,7 @@ class SMACOF(ToFeatures):
         return Z.astype(Q.dtype, copy=False)
 
     def _monotone(self, D: Floats, distance: Floats, size: float) -> Floats:
-        """Non-decreasing function of the dissimilarities nearest to the distances, with a given sum of squares.
-
-        Equal dissimilarities may become different (primary approach to ties).
-        """
+        """Non-decreasing function of D nearest to the distances, with a given sum of squares; ties may be broken."""
         order = np.lexsort((distance, D))
         found = np.empty_like(D)
         found[order] = isotonic_regression(distance[order]) if len(order) else distance

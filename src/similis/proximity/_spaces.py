@@ -114,9 +114,7 @@ class DissimilaritySpace(ToRows):
 
 
 class SpectrumSquare(ToRows):
-    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6).
-
-    A new row s becomes s S'.
+    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6); s becomes s S'.
 
     Attributes
     ----------
@@ -170,14 +168,13 @@ class RowRBF(ToRows):
 
     fitted_arrays = {"rows_": fitted_reals(None, None)}
     gives = "similarity"
+    path_params = ("gamma",)
 
     def learn(self, S: Array, y: Any) -> None:
         self.rows_ = S
 
     def transform_rows(self, Q: Array) -> Array:
         return _decay(row_distances(Q, self.rows_), self.gamma)
-
-    path_params = ("gamma",)
 
     def fit_transform_path(
         self, X: ArrayLike, y: Any, Z: ArrayLike, points: list[dict[str, Any]]

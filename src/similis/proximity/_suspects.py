@@ -120,17 +120,15 @@ def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random
     array([[3, 8]])
     """
     A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
-    rng = _generator(random_state)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     objects = np.arange(len(A))
     if len(A) > MAX_OBJECTS:
         objects = np.sort(rng.choice(len(A), MAX_OBJECTS, replace=False))
         A = A[np.ix_(objects, objects)]
-    return find_suspects(A, kind, objects=objects, ids=ids, random_state=rng)
+    return find_suspects(A, kind, objects, ids, rng)
 
 
-def find_suspects(
-    A: Array, kind: Kind, *, objects: Array, ids: Sequence[Any] | None = None, random_state: Any = 0
-) -> Suspects:
+def find_suspects(A: Array, kind: Kind, objects: Array, ids: Sequence[Any] | None, rng: Any) -> Suspects:
     """Find suspicious pairs of a validated matrix over the `objects` of a larger one, whose names are `ids`."""
     n = len(A)
     if ids is not None and not (hasattr(ids, "__len__") and len(ids) > objects.max()):
@@ -145,7 +143,7 @@ def find_suspects(
         return replace(nothing, skipped=f"at least {MIN_OBJECTS} objects are needed, got {n}")
     sign = 1.0 if kind == "dissimilarity" else -1.0
     outside = _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64))
-    judged = judge(sign * s, n, _generator(random_state), outside)
+    judged = judge(sign * s, n, rng, outside)
     if judged is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     pair, scores, expected = judged
@@ -154,12 +152,6 @@ def find_suspects(
     pairs = np.stack([objects[i[pair]], objects[j[pair]]], axis=1)
     names = () if ids is None else tuple((ids[a], ids[b]) for a, b in pairs)
     return replace(nothing, pairs=pairs, values=s[pair], expected=expected, scores=scores, ids=names)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def judge(d: Floats, n: int, rng: Any, outside: Mask) -> tuple[Indices, Floats, Floats] | None:
@@ -234,10 +226,8 @@ def spread(values: Floats) -> float:
 def _run_round(
     t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int
 ) -> tuple[Mask, Indices, Floats, Floats, Callable[[Floats], Floats]]:
-    """Predict from `filled` and compare with `t`.
-
-    Return pairs to replace before the next round, numbers and deviations of the suspicious pairs, the predictions, and
-    the transformation to local standard deviations.
+    """Predict from `filled` and compare with `t`; return pairs to replace before the next round, numbers and deviations
+    of the suspicious ones, the predictions, and the transformation to local standard deviations.
     """
     narrow = width == WIDTHS[-1]
     T = squareform(filled, checks=False)
