@@ -32,7 +32,6 @@ from similis.proximity._suspects import Suspects, suspects
 
 __all__ = [
     "check_proximity",
-    # symmetrize and convert
     "Symmetrize",
     "symmetrize",
     "ToDissimilarity",
@@ -42,12 +41,10 @@ __all__ = [
     "Rescale",
     "Tighten",
     "CombineMatrices",
-    # spectrum
     "SpectrumClip",
     "SpectrumFlip",
     "SpectrumShift",
     "SpectrumSquare",
-    # spaces
     "SimilarityFeatures",
     "RowRBF",
     "DissimilaritySpace",
@@ -55,26 +52,20 @@ __all__ = [
     "SMACOF",
     "Whiten",
     "Landmarks",
-    # incomplete matrices
     "complete_kernel",
     "CompleteKernel",
-    # functions
     "make_stack",
     "augmented_rows",
     "diffusion_kernel",
-    # diagnosis
     "diagnose",
     "Diagnosis",
-    # suspicious entries
     "suspects",
     "Suspects",
-    # tests of group differences
     "permanova",
     "anosim",
     "permdisp",
     "mantel",
     "PermutationTest",
-    # pictures
     "MatrixDisplay",
     "SpectrumDisplay",
     "EmbeddingDisplay",

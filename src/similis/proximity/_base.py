@@ -25,11 +25,9 @@ class MatrixTransformer(ProximityTransformer):
         raise NotImplementedError
 
     def transform_rows(self, Q: Array) -> Array:
-        """Transform rows of new objects."""
         raise NotImplementedError
 
     def transform_training(self, S: Array) -> Array:
-        """Transform the training matrix, by default like new rows."""
         return self.transform_rows(S)
 
     @validated

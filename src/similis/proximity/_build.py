@@ -115,7 +115,6 @@ class CombineMatrices(Elementwise):
     fitted_arrays = {"factors_": fitted_reals("q"), "offsets_": fitted_reals("q")}
     allow_missing = True
     allow_stack = True
-
     proximity_kind = None  # the matrices of a stack may be of both kinds
 
     @property
@@ -130,24 +129,22 @@ class CombineMatrices(Elementwise):
         q = len(slices)
         kinds = ["similarity"] * q if self.kinds is None else list(map(str, self.kinds))
         if len(kinds) != q or not set(kinds) <= {"similarity", "dissimilarity"}:
-            raise ProximityError(
-                f"kinds must name each of the {q} matrices 'similarity' or 'dissimilarity'. Got "
-                f"{', '.join(kinds)[:80]!r}."
-            )
+            given = ", ".join(kinds)[:80]
+            rule = f"kinds must name each of the {q} matrices 'similarity' or 'dissimilarity'."
+            raise ProximityError(f"{rule} Got {given!r}.")
         if isinstance(self.matrix, int) and self.matrix >= q:
             raise ProximityError(f"matrix must be below {q}, the number of matrices. Got {self.matrix}.")
         self.factors_, self.offsets_ = np.ones(q), np.zeros(q)
         if isinstance(self.matrix, int):
             return
         for k, (A, kind) in enumerate(zip(slices, kinds)):
-            top = float(np.nan_to_num(np.fmax.reduce(A, axis=None)))
+            top, span = float(np.nan_to_num(np.fmax.reduce(A, axis=None))), value_range(A)
             if kind == self.gives:
-                self.factors_[k] = 1.0 if self.matrix is None else 1 / value_range(A)
+                self.factors_[k] = 1.0 if self.matrix is None else 1 / span
             elif kind == "dissimilarity":  # 1 - d / d_max, as in ToSimilarity
                 self.factors_[k], self.offsets_[k] = -1 / (top or 1.0), 1.0
             else:  # s_max - s, as in ToDissimilarity, over its range
-                self.factors_[k] = -1 / value_range(A)
-                self.offsets_[k] = top / value_range(A)
+                self.factors_[k], self.offsets_[k] = -1 / span, top / span
 
     def transform_rows(self, Q: Array) -> Array:
         if isinstance(self.matrix, int) and Q.ndim == 2:

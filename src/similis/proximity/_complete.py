@@ -103,11 +103,10 @@ class CompleteKernel(ToRows):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from numpy import nan
     >>> from similis import CompleteKernel
-    >>> S = np.array([[4.0, 2.0, np.nan], [2.0, 9.0, 3.0], [np.nan, 3.0, 1.0]])
-    >>> model = CompleteKernel(mu=0, psd=True).fit(S)
-    >>> model.transform([[np.nan, 6.0, 2.0]]).round(3)
+    >>> model = CompleteKernel(mu=0, psd=True).fit([[4.0, 2.0, nan], [2.0, 9.0, 3.0], [nan, 3.0, 1.0]])
+    >>> model.transform([[nan, 6.0, 2.0]]).round(3)
     array([[1.333, 6.   , 2.   ]])
     """
 
@@ -127,7 +126,6 @@ class CompleteKernel(ToRows):
         "_R": base.fitted_reals("n", None),
         "auxiliary_": base.fitted_reals("n", "n", optional=True),
     }
-
     allow_missing = True
 
     @property
@@ -141,7 +139,13 @@ class CompleteKernel(ToRows):
         S, guess = Q, np.zeros(Q.shape)
         if self.method in AUXILIARY:
             base.check_stack_width(Q, 1 + self._n_auxiliary, self)
-            S, guess = np.ascontiguousarray(Q[:, :, 0]), self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
+            S, others = np.ascontiguousarray(Q[:, :, 0]), Q[:, :, 1:].astype(np.float64)
+            if np.isnan(others).any():
+                i, j, k = np.argwhere(np.isnan(others))[0]
+                where = f"row {i}, column {j}, slice {k + 1}"
+                raise ProximityError(f"CompleteKernel needs complete auxiliary rows. Got NaN at {where}.")
+            a = others[:, :, 0] if self._shares is None else others @ self._shares
+            guess = np.linalg.solve(self._ridged(np.asarray(self.auxiliary_)), a.T).T @ self.kernel_  # K K_aux^+ a
         factor, known, filled = solvers.KernelFactor(self._R), ~np.isnan(S), guess.copy()
         patterns, which = np.unique(known, axis=0, return_inverse=True)
         for k, pattern in enumerate(patterns):
@@ -238,20 +242,9 @@ class CompleteKernel(ToRows):
             ) from None
 
     def _merge(self, S: Array, filled: Floats) -> Array:
-        """Combine known entries of S, if they are kept, with the completed ones."""
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
         return (np.where(np.isnan(S), filled, S) if self.keep_known else filled).astype(S.dtype)
-
-    def _from_auxiliary(self, others: Floats) -> Floats:
-        """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
-        if np.isnan(others).any():
-            i, j, k = np.argwhere(np.isnan(others))[0]
-            raise ProximityError(
-                f"CompleteKernel needs complete auxiliary rows. Got NaN at row {i}, column {j}, slice {k + 1}."
-            )
-        a = others[:, :, 0] if self._shares is None else others @ self._shares
-        return np.asarray(np.linalg.solve(self._ridged(np.asarray(self.auxiliary_)), a.T).T @ self.kernel_)
 
     def _ridged(self, A: Floats) -> Floats:
         """Add the ridge, relative to the mean self-similarity."""
@@ -291,10 +284,12 @@ def complete_kernel(
         Criterion for the completed kernel K.
 
         - ``"em"``: nearest in Stein's loss to a kernel M with the eigenvectors of `K_aux`, Eq. (6.4). For several
-          auxiliary kernels M is a weighted sum of them, which is the auxiliary kernel of the other methods.
+          auxiliary kernels M is a weighted sum of them, which is the auxiliary kernel of the other methods; the paper
+          requires weights of sum one, here they are free.
         - ``"frobenius"``: nearest to such an M in the Frobenius norm, Eq. (6.5).
         - ``"wishart"``: the expectation under a Wishart model around `K_aux`.
-        - ``"nuclear"``: smallest nuclear norm, Eq. (6.2), or, with `mu`, fitting the known entries up to noise.
+        - ``"nuclear"``: smallest nuclear norm, Eq. (6.2), or, with `mu`, fitting the known entries up to noise. With a
+          known diagonal every positive semi-definite completion solves Eq. (6.2): one is returned, or an error raised.
         - ``"psd"``: the kernel nearest to the known entries, Eq. (6.1).
     psd : bool, default=True
         Require the result of ``"nuclear"`` to be positive semi-definite. Use False for indefinite similarities.
@@ -306,21 +301,14 @@ def complete_kernel(
     regularization : float, default=1e-6
         Smallest weight of an eigenvector in ``"em"``, and the ridge added to a sum of kernels and to `K_aux` in
         ``"wishart"``, relative to the mean self-similarity.
-    tol : float, default=None
-        Tolerance of the stopping rule; None means the default of the method.
-    max_iter : int, default=5000
-        Largest number of steps.
+    tol, max_iter : float, int, default=None, 5000
+        Tolerance of the stopping rule, by default that of the method, and largest number of steps.
 
     Returns
     -------
     ndarray of shape (n, n)
         Symmetric, float32 if `K_partial` is. Known entries are kept exactly by all methods but ``"psd"`` and
         ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``.
-
-    Notes
-    -----
-    The paper requires weights of sum one for a sum of kernels; here they are free. With a known diagonal the trace is
-    fixed, and every positive semi-definite completion solves Eq. (6.2): ``"nuclear"`` returns one, or raises an error.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
 @estimator
 class ToDissimilarity(Elementwise):
-    """Turn similarities into dissimilarities ([qiao2013] sec. 5.2).
+    """Turn similarities, those of the diagonal too, into dissimilarities ([qiao2013] sec. 5.2).
 
     Parameters
     ----------
@@ -33,10 +33,6 @@ class ToDissimilarity(Elementwise):
     ----------
     upper_ : float
         The bound in use; NaN for ``reciprocal``.
-
-    Notes
-    -----
-    The diagonal is converted too: a self-similarity below the bound gives a non-zero dissimilarity.
 
     Examples
     --------
@@ -254,7 +250,6 @@ class UnitDiagonal(ToRows):
     self_similarity: str | float = param("constant", choice("constant"), positive())
 
     fitted_arrays = {"self_similarities_": base.fitted_reals(None, nan=True)}
-
     reads = "similarity"
     accept_sparse = True
 
@@ -271,10 +266,7 @@ class UnitDiagonal(ToRows):
         return self._scale(S, self.self_similarities_)
 
     def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Scale rows of new objects, shape (m, n).
-
-        `self_similarity` holds s(x, x), a number or one per row; None uses the value of the constructor.
-        """
+        """Scale rows of new objects, (m, n); `self_similarity` is s(x, x), one number or one per row."""
         S = self.check_rows(X)
         m, given = len(S), self.self_similarity if self_similarity is None else self_similarity
         if isinstance(given, str):
@@ -415,7 +407,8 @@ class Tighten(Elementwise):
 
     A sum over a class, as in :class:`~similis.MaxSim`, :class:`~similis.SBC` and
     :class:`~similis.SimilarityPerceptron`, depends on the whole class where the similarity is flat, and on the nearest
-    objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5.
+    objects where it is tight: [bernal2003] sec. 3.2 and 3.3, propositions 2 to 5. Results are limited to the square
+    root of the largest floating-point number.
 
     Parameters
     ----------
@@ -430,10 +423,6 @@ class Tighten(Elementwise):
     largest_, spread_ : float
         ``power``: both s_max, the largest absolute training similarity. ``exponential``: s_max, the largest training
         similarity, and s_max - s_m with s_m the median similarity of two objects, one instead of zero.
-
-    Notes
-    -----
-    Results are limited to the square root of the largest floating-point number.
 
     Examples
     --------

@@ -83,10 +83,7 @@ class TriangleFacts:
 
 @dataclass(frozen=True)
 class DistanceFacts:
-    """Skewness and excess kurtosis of the dissimilarities, skewness after the best Box-Cox power, and hubness.
-
-    `hubness` is the skewness of the number of times that an object is among the nearest neighbors of the others.
-    """
+    """Shape of the distribution, skewness after the best Box-Cox power, and skewness of neighbor counts (hubness)."""
 
     skewness: float
     kurtosis: float
@@ -192,13 +189,7 @@ class Diagnosis:
         yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
         yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
         if self.classes is not None:
-            c = self.classes
-            sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
-            yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
-            yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
-            yield from _class_test_rows(c)
-            yield from _normality_rows(c)
-            yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
+            yield from _class_rows(self.classes)
         n_checked = self.suspects.n_objects
         some = f" (among {n_checked} of the objects)" if n_checked < self.n else ""
         yield "suspicious pairs", f"{self.suspects.summary()}{some}"
@@ -250,9 +241,8 @@ def diagnose(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis import diagnose
-    >>> found = diagnose(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]]))
+    >>> found = diagnose([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]])
     >>> found.entries.symmetric, found.spectrum.n_negative
     (True, 1)
     """
@@ -276,13 +266,13 @@ def diagnose(
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
         A, objects = A[np.ix_(some, some)], part[some]
-    found = find_suspects(A, kind, objects=objects, ids=ids)
+    generator = np.random.default_rng(check_random_state(0).randint(2**31))  # as in suspects()
+    found = find_suspects(A, kind, objects, ids, generator)
     advice = tuple(advise(kind, len(part), entries, spectrum, distances, classes, found))
     return Diagnosis(n, kind, len(part), entries, spectrum, triangles, distances, classes, found, advice)
 
 
 def plain_names(classes: Array) -> list[str]:
-    """Return the names of classes as text."""
     return [quote(c).strip("'") for c in classes]
 
 
@@ -307,7 +297,6 @@ def to_dissimilarities(A: Array, kind: Kind) -> Floats:
 
 
 def entry_facts(A: Array, kind: Kind) -> EntryFacts:
-    """Count and compare the entries."""
     n = len(A)
     missing = np.isnan(A)
     known = A[~np.eye(n, dtype=bool) & ~missing]
@@ -376,7 +365,6 @@ def _violations(direct: Array, detour: Array) -> tuple[int, float]:
 
 
 def distance_facts(D: Floats) -> DistanceFacts:
-    """Compute the shape of the distribution of the off-diagonal dissimilarities, and hubness."""
     n = len(D)
     d = D[~np.eye(n, dtype=bool)]
     d = d[np.isfinite(d)]
@@ -450,7 +438,6 @@ def _is_near_normal(skewness: float, kurtosis: float, n: int) -> bool:
 
 
 def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> dict[str, PermutationTest]:
-    """Test whether the classes differ in location and dispersion, where that is possible."""
     counts = np.bincount(codes)
     if len(D) < 3 or (counts > 0).sum() < 2 or counts.max() < 2:
         return {}
@@ -491,11 +478,8 @@ def advise(
             "[chen2010] sec. 4.4",
         )
     if entries.n_duplicates:
-        yield Advice(
-            "Use diversity-promoting weights for duplicates: KRI or KRR",
-            f"{entries.n_duplicates} objects duplicate another",
-            "[chen2010] sec. 3.1",
-        )
+        reason = f"{entries.n_duplicates} objects duplicate another"
+        yield Advice("Use diversity-promoting weights for duplicates: KRI or KRR", reason, "[chen2010] sec. 3.1")
     by_class = None if classes is None else classes.near_normal
     near_normal = _is_near_normal(distances.skewness, distances.kurtosis, n) and by_class is not False
     skewness = f"skewness {distances.skewness:.2f}"
@@ -533,32 +517,27 @@ def _advise_spectrum(kind: Kind, spectrum: SpectrumFacts) -> Advice:
     )
 
 
-def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
-    location, dispersion = classes.location, classes.dispersion
-    if location is None:
-        return
-    if location.r2 is None:
-        how = f"ranks between and within classes differ by R = {location.statistic:.2g} of 1"
-        test = "ANOSIM; missing pairs are left out"
-    else:
-        how, test = f"the labels explain {location.r2:.1%} of the dissimilarity", "PERMANOVA"
-    remarks = "".join(f"; {remark}" for remark in location.remarks)
-    yield "class differences", f"{how}, p = {location.p_value:.2g} ({test}{remarks})"
+def _class_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
+    """Yield sizes, separation, tests of the classes, and the evidence for or against normal columns."""
+    n_classes, location, dispersion = len(classes.counts), classes.location, classes.dispersion
+    sizes = ", ".join(f"{name} {count}" for name, count in list(zip(classes.names, classes.counts))[:8])
+    yield "classes", f"{n_classes}: {sizes}" + (", ..." if n_classes > 8 else "")
+    yield "within, between", f"mean {classes.within:.4g} within classes, {classes.between:.4g} between"
+    if location is not None:
+        if location.r2 is None:
+            how = f"ranks between and within classes differ by R = {location.statistic:.2g} of 1"
+            test = "ANOSIM; missing pairs are left out"
+        else:
+            how, test = f"the labels explain {location.r2:.1%} of the dissimilarity", "PERMANOVA"
+        yield "class differences", f"{how}, p = {location.p_value:.2g} ({'; '.join([test, *location.remarks])})"
     if dispersion is not None and dispersion.p_value <= 0.05:
         widths = (dispersion.dispersions or {}).values()
         how = f"differs by a factor of {max(widths) / max(min(widths), 1e-300):.3g}, p = {dispersion.p_value:.2g}"
         yield "class dispersion", f"{how} (PERMDISP); PERMANOVA reacts to it too"
-
-
-def _normality_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
-    """Yield the evidence for or against normal columns: the range over the classes, or the worst class."""
-    if classes.near_normal is None:
-        return
-    low, high = np.nanmin(classes.skewness), np.nanmax(classes.skewness)
-    text = f"skewness {low:.2f} to {high:.2f}, excess kurtosis up to {np.nanmax(classes.kurtosis):.2f}"
-    verdict = (
-        "nearly normal, as sums of many variables are"
-        if classes.near_normal
-        else "not normal enough for normal-based classifiers on rows ([pekalska2000] sec. 4.3-4.5)"
-    )
-    yield "columns by class", f"{text}: {verdict}"
+    if classes.near_normal is not None:
+        low, high = np.nanmin(classes.skewness), np.nanmax(classes.skewness)
+        text = f"skewness {low:.2f} to {high:.2f}, excess kurtosis up to {np.nanmax(classes.kurtosis):.2f}"
+        verdict = "not normal enough for normal-based classifiers on rows ([pekalska2000] sec. 4.3-4.5)"
+        verdict = "nearly normal, as sums of many variables are" if classes.near_normal else verdict
+        yield "columns by class", f"{text}: {verdict}"
+    yield "nearest neighbor", f"of another class for {classes.neighbour_error:.1%} of the objects"

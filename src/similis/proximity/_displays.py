@@ -56,12 +56,10 @@ class MatrixDisplay(Display):
         The matrix in the order shown, and the object at each position.
     bounds : ndarray of shape (G + 1,)
         First position of each class, and n.
-    class_names : list of str
-        Names of the classes; empty without labels.
+    class_names, codes : list of str, ndarray of shape (n,)
+        Names of the classes, empty without labels; class of each object shown, by default read from `bounds`.
     kind : {"similarity", "dissimilarity"}
         Kind of the entries.
-    codes : ndarray of shape (n,), optional
-        Class of each object shown; by default read from `bounds`.
     limits : tuple of float, optional
         Values at which the colors begin and end; by default the 1st and the 99th percentile.
 
@@ -247,17 +245,14 @@ class _PairsDisplay(Display):
 class EmbeddingDisplay(_PairsDisplay):
     """Objects on the two largest axes of the pseudo-Euclidean embedding; where pairs are missing, placed by SMACOF.
 
-    Similarities enter as the largest one minus s.
-
     Parameters
     ----------
-    points, codes : ndarray of shape (n, 2), (n,)
-        Coordinates and class of each object.
+    points : ndarray of shape (n, 2)
+        Coordinates; similarities enter as the largest one minus s.
     signature, shares : ndarray of shape (2,)
-        -1 for an axis that shortens distances; share of each axis in the sum of the magnitudes of the eigenvalues, 0
-        where pairs are missing.
-    class_names : list of str
-        Names of the classes; empty without labels.
+        -1 for an axis that shortens distances; its share in the magnitudes of the eigenvalues, 0 if pairs are missing.
+    codes, class_names : ndarray of shape (n,), list of str
+        Class of each object, and names of the classes; empty without labels.
     """
 
     points: Array

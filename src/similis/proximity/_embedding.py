@@ -36,10 +36,8 @@ class PseudoEuclidean(ToFeatures):
         Sign and value of l of each output column.
     components_, n_components_ : ndarray of shape (n_components_, n), int
         The eigenvectors, as rows, and the number of axes.
-    column_means_ : ndarray of shape (n,)
-        Mean of each column of D^2.
-    asymmetry_ : float
-        ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
+    column_means_, asymmetry_ : ndarray of shape (n,), float
+        Mean of each column of D^2; ||D - D'|| / (2 ||D||), with a warning if D is asymmetric.
 
     Notes
     -----
@@ -64,7 +62,6 @@ class PseudoEuclidean(ToFeatures):
         "eigenvalues_": fitted_reals("c"),
         "signature_": fitted_reals("c"),
     }
-
     reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:
@@ -102,16 +99,13 @@ class Whiten(ToFeatures):
     """Decorrelate and rescale the columns of a proximity matrix; with a linear SVM it is SVC-D2 of [pekalska2000].
 
     With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products of
-    the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum.
+    the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum; for an asymmetric
+    one U is used, not V, as in the paper.
 
     Attributes
     ----------
     components_, singular_values_ : ndarray of shape (rank, n), (rank,)
         L^(-1/2) U', and the non-zero singular values, descending. A zero matrix gives one column of zeros.
-
-    Notes
-    -----
-    As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Permutation tests of group differences and of the correlation of two matrices.
-
-Permuted groups are evaluated in single precision; those whose statistic equals the observed one within the bound of
-the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
-"""
+"""Permutation tests of group differences and of the correlation of two matrices; p-values are those of exact sums."""
 
 from __future__ import annotations
 
@@ -61,10 +57,8 @@ class PermutationTest:
         as extreme; NaN without permutations.
     permutations, n_objects, n_groups : int
         Numbers of random permutations, of objects, and of groups; None for the Mantel test.
-    r2 : float or None
-        Share of the sum of squared dissimilarities that the groups explain (PERMANOVA).
-    terms : tuple of Term
-        Analysis-of-variance table (PERMANOVA).
+    r2, terms : float or None, tuple of Term
+        Share of the sum of squared dissimilarities that the groups explain, analysis-of-variance table (PERMANOVA).
     dispersions : dict of str to float
         Mean distance to the center of each group (PERMDISP).
     remarks : tuple of str
@@ -177,14 +171,12 @@ def anosim(
 ) -> PermutationTest:
     """Test whether dissimilarities between groups rank higher than those within groups (analysis of similarities).
 
+    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993].
+
     Parameters
     ----------
     D, y, permutations, strata, random_state
         As in :func:`permanova`; NaN is a missing pair, which is left out.
-
-    Notes
-    -----
-    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993].
 
     Examples
     --------
@@ -228,18 +220,16 @@ def permdisp(
 ) -> PermutationTest:
     """Test whether groups differ in dispersion: compare the distances of the objects to the center of their group.
 
+    The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
+    [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
+    positive and b in the negative subspace, each with its own center.
+
     Parameters
     ----------
     D, y, permutations, strata, random_state
         As in :func:`permanova`.
     center : {"median", "centroid"}, default="median"
         Center of a group: spatial median or mean, in the space of all principal coordinates.
-
-    Notes
-    -----
-    The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
-    [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
-    positive and b in the negative subspace, each with its own center.
 
     Examples
     --------
@@ -281,7 +271,7 @@ def mantel(
     strata: Any = None,
     random_state: Any = None,
 ) -> PermutationTest:
-    """Test the correlation of two matrices over the same objects.
+    """Test the correlation of two matrices over the same objects [mantel1967]; asymmetric ones over ordered pairs.
 
     Parameters
     ----------
@@ -343,7 +333,6 @@ def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_mis
 
 
 def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False) -> tuple[Floats, Array, Indices]:
-    """Validate dissimilarities and groups."""
     A = _check_matrix(D, who, kind="dissimilarity", allow_missing=allow_missing)
     classes, codes = check_labels(y, len(A), who=who)
     if len(classes) == len(A):
@@ -460,6 +449,7 @@ def _p_value(statistics: Floats) -> float:
 
 def _all_statistics(evaluate: Callable[[Floats, Codes], tuple[Floats, Floats]], A: Floats, perms: Codes) -> Floats:
     """Return the statistics of all permutations; ``evaluate(A, perms)`` gives them and bounds of their errors."""
+    # In single precision, and again in double where they may equal the observed one.
     statistics, error = evaluate(A.astype(np.float32), perms)
     observed = abs(statistics[0])
     with np.errstate(invalid="ignore"):
@@ -672,10 +662,7 @@ def _distances_to_centers(A2: Floats, codes: Indices, center: str) -> Floats:
 
 
 def _squares_to_median(X: Floats) -> Floats:
-    """Return the squared distances of the rows of X to their spatial median w'X, by Weiszfeld's iteration.
-
-    With the centered Gram matrix K they are k_ii - 2 (K w)_i + w'K w.
-    """
+    """Squared distances k_ii - 2 (K w)_i + w'K w of the rows of X to their spatial median w'X, by Weiszfeld."""
     X = X - X.mean(axis=0)
     K = X @ X.T
     squares = own = np.diag(K)

@@ -91,10 +91,8 @@ class Landmarks(ToFeatures):
     ----------
     landmark_indices_, columns_ : ndarray of int
         Training objects that are landmarks: the columns of a new row that are used.
-    signature_ : ndarray of shape (n_components,)
-        Sign of the eigenvalue of each output column.
-    components_ : ndarray of shape (n_components, n_landmarks)
-        |l|^(-1/2) U', without eigenvalues that are zero up to rounding.
+    signature_, components_ : ndarray of shape (n_components,), (n_components, n_landmarks)
+        Sign of the eigenvalue of each output column, and |l|^(-1/2) U'; without eigenvalues that are zero.
     asymmetry_ : float
         ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
 
@@ -118,7 +116,6 @@ class Landmarks(ToFeatures):
         "components_": fitted_reals("c", None),
         "signature_": fitted_reals("c"),
     }
-
     reads = "similarity"
     accept_sparse = True
 

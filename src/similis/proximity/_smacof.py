@@ -31,10 +31,8 @@ class SMACOF(ToFeatures):
         Number of axes.
     method : {"metric", "ordinal"}, default="metric"
         Reproduce the dissimilarities, or only their order.
-    max_iter : int, default=500
-        Maximal number of iterations.
-    tol : float, default=1e-8
-        Stop when the stress decreases by less than this share.
+    max_iter, tol : int, float, default=500, 1e-8
+        Stop after so many iterations, or when the stress decreases by less than this share.
 
     Attributes
     ----------
@@ -42,10 +40,8 @@ class SMACOF(ToFeatures):
         Coordinates of the training objects.
     stress_ : float
         Normalized stress, sqrt(sum (t_ij - |x_i - x_j|)^2 / sum t_ij^2) over the known pairs; 0 is a perfect map.
-    stresses_ : ndarray
-        Its value at the start and after each iteration; it never increases.
-    n_iter_ : int
-        Number of iterations.
+    stresses_, n_iter_ : ndarray, int
+        Its value at the start and after each iteration, which never increases, and the number of iterations.
 
     Notes
     -----
@@ -121,9 +117,8 @@ class SMACOF(ToFeatures):
     def transform_rows(self, Q: Array) -> Array:
         X, known = self.embedding_, ~np.isnan(Q)
         if (unknown := ~known.any(axis=1)).any():
-            raise ProximityError(
-                f"Row {unknown.argmax()} has no known dissimilarity, so that its object cannot be placed."
-            )
+            i = int(unknown.argmax())
+            raise ProximityError(f"Row {i} has no known dissimilarity, so that its object cannot be placed.")
         target = np.where(known, Q, np.inf).astype(np.float64)
         Z = X[target.argmin(axis=1)]  # of the nearest object
         target[~known] = 0
@@ -143,10 +138,7 @@ class SMACOF(ToFeatures):
         return Z.astype(Q.dtype, copy=False)
 
     def _monotone(self, D: Floats, distance: Floats, size: float) -> Floats:
-        """Non-decreasing function of the dissimilarities nearest to the distances, with a given sum of squares.
-
-        Equal dissimilarities may become different (primary approach to ties).
-        """
+        """Non-decreasing function of D nearest to the distances, with a given sum of squares; ties may be broken."""
         order = np.lexsort((distance, D))
         found = np.empty_like(D)
         found[order] = isotonic_regression(distance[order]) if len(order) else distance

@@ -74,7 +74,6 @@ class DissimilaritySpace(ToRows):
     random_state: Any = param(None, "random_state")
 
     fitted_arrays = {"prototype_indices_": fitted_indices("p", below="n")}
-
     reads = "dissimilarity"
 
     def learn(self, S: Array, y: Any) -> None:
@@ -115,9 +114,7 @@ class DissimilaritySpace(ToRows):
 
 
 class SpectrumSquare(ToRows):
-    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6).
-
-    A new row s becomes s S'.
+    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6); s becomes s S'.
 
     Attributes
     ----------
@@ -133,7 +130,6 @@ class SpectrumSquare(ToRows):
     """
 
     fitted_arrays = {"similarities_": fitted_reals(None, None)}
-
     gives = "similarity"
 
     def learn(self, S: Array, y: Any) -> None:
@@ -171,16 +167,14 @@ class RowRBF(ToRows):
     gamma: float = param(1.0, positive())
 
     fitted_arrays = {"rows_": fitted_reals(None, None)}
-
     gives = "similarity"
+    path_params = ("gamma",)
 
     def learn(self, S: Array, y: Any) -> None:
         self.rows_ = S
 
     def transform_rows(self, Q: Array) -> Array:
         return _decay(row_distances(Q, self.rows_), self.gamma)
-
-    path_params = ("gamma",)
 
     def fit_transform_path(
         self, X: ArrayLike, y: Any, Z: ArrayLike, points: list[dict[str, Any]]

@@ -1,9 +1,6 @@
-"""Suspicious entries: pairs whose value is inconsistent with the rest of the matrix.
+"""Pairs whose value is inconsistent with the rest of the matrix: far from what the neighbors of its objects predict.
 
-Each round predicts every pair from the neighbors of its two objects, converts the difference to local standard
-deviations, and rejects pairs that are far from the prediction and also contradicted by the triangles over them.
-Rejected values are replaced by their predictions before the next round, with narrower neighborhoods, until the rejected
-pairs no longer change. Values far outside the range of all others take no part in the predictions.
+Rejected values are replaced by their predictions and the others predicted again, until the rejected pairs are the same.
 """
 
 from __future__ import annotations
@@ -56,10 +53,8 @@ class Suspects:
         differences of the two in local standard deviations.
     n_pairs, n_objects : int
         Numbers of pairs and of objects that were checked: a random part of a large matrix.
-    ids : tuple
-        Names of the objects in `pairs`, pair by pair; empty without names.
-    skipped : str
-        Reason if the matrix was not checked; else empty.
+    ids, skipped : tuple, str
+        Names of the objects in `pairs`, if given, and the reason if the matrix was not checked; else empty.
     """
 
     pairs: Indices
@@ -125,17 +120,15 @@ def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random
     array([[3, 8]])
     """
     A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
-    rng = _generator(random_state)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     objects = np.arange(len(A))
     if len(A) > MAX_OBJECTS:
         objects = np.sort(rng.choice(len(A), MAX_OBJECTS, replace=False))
         A = A[np.ix_(objects, objects)]
-    return find_suspects(A, kind, objects=objects, ids=ids, random_state=rng)
+    return find_suspects(A, kind, objects, ids, rng)
 
 
-def find_suspects(
-    A: Array, kind: Kind, *, objects: Array, ids: Sequence[Any] | None = None, random_state: Any = 0
-) -> Suspects:
+def find_suspects(A: Array, kind: Kind, objects: Array, ids: Sequence[Any] | None, rng: Any) -> Suspects:
     """Find suspicious pairs of a validated matrix over the `objects` of a larger one, whose names are `ids`."""
     n = len(A)
     if ids is not None and not (hasattr(ids, "__len__") and len(ids) > objects.max()):
@@ -150,7 +143,7 @@ def find_suspects(
         return replace(nothing, skipped=f"at least {MIN_OBJECTS} objects are needed, got {n}")
     sign = 1.0 if kind == "dissimilarity" else -1.0
     outside = _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64))
-    judged = judge(sign * s, n, _generator(random_state), outside)
+    judged = judge(sign * s, n, rng, outside)
     if judged is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     pair, scores, expected = judged
@@ -159,13 +152,6 @@ def find_suspects(
     pairs = np.stack([objects[i[pair]], objects[j[pair]]], axis=1)
     names = () if ids is None else tuple((ids[a], ids[b]) for a, b in pairs)
     return replace(nothing, pairs=pairs, values=s[pair], expected=expected, scores=scores, ids=names)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Convert any random state to a NumPy generator."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 def judge(d: Floats, n: int, rng: Any, outside: Mask) -> tuple[Indices, Floats, Floats] | None:
@@ -240,10 +226,8 @@ def spread(values: Floats) -> float:
 def _run_round(
     t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int
 ) -> tuple[Mask, Indices, Floats, Floats, Callable[[Floats], Floats]]:
-    """Predict from `filled` and compare with `t`.
-
-    Return pairs to replace before the next round, numbers and deviations of the suspicious pairs, the predictions, and
-    the transformation to local standard deviations.
+    """Predict from `filled` and compare with `t`; return pairs to replace before the next round, numbers and deviations
+    of the suspicious ones, the predictions, and the transformation to local standard deviations.
     """
     narrow = width == WIDTHS[-1]
     T = squareform(filled, checks=False)
@@ -394,5 +378,4 @@ def _stretch(knots: Floats, sigma: Floats) -> Callable[[Floats], Floats]:
 
 def _balanced(n: int) -> NDArray[np.int64]:
     """Order rows so that long and short ones alternate, which balances the work of slices."""
-    rows = np.arange(n)
-    return np.stack([rows, rows[::-1]], axis=1).ravel()[:n].copy()
+    return np.stack([np.arange(n), np.arange(n)[::-1]], axis=1).ravel()[:n].copy()
