@@ -23,8 +23,11 @@ Class = TypeVar("Class", bound=type[Any])
 
 
 def param(default: Any, *constraints: Any) -> Any:
-    """Declare a parameter in the body of a class: its default, and the constraints that values must meet one of."""
-    return field(default=default, metadata={"constraints": list(constraints) or "no_validation"})
+    """Declare a parameter in the body of a class: its default, and constraints that values must meet one of.
+
+    Without constraints those of a base class remain; without these either, all values are accepted.
+    """
+    return field(default=default, metadata={"constraints": list(constraints)})
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -43,8 +46,9 @@ def estimator(cls: Class) -> Class:
     Example(k=2)
     """
     made: Any = dataclass(kw_only=True, eq=False, repr=False, match_args=False)(cls)
-    declared = {item.name: item.metadata["constraints"] for item in fields(made)}
-    made._parameter_constraints = {**getattr(cls, "_parameter_constraints", {}), **declared}
+    inherited = getattr(cls, "_parameter_constraints", {})
+    declared = {p.name: p.metadata["constraints"] or inherited.get(p.name, "no_validation") for p in fields(made)}
+    made._parameter_constraints = {**inherited, **declared}
     return made
 
 
