@@ -1,9 +1,4 @@
-"""Reduction of fitted models to the training objects that their predictions need.
-
-A transformer that multiplies a row s by P in front of an SVC gives f = (s P) c + b = s (P c) + b: the product P c is
-computed once and new rows are not transformed. Such a transformer has ``fold_coefficients(coef)``, which returns
-coefficients of its input rows from coefficients of its output rows, one row of `coef` per decision function.
-"""
+"""Reduction of fitted models to the training objects that their predictions need."""
 
 from __future__ import annotations
 
@@ -25,7 +20,10 @@ Steps = list[tuple[str, Any]]
 
 
 def _fold_svc(steps: Steps) -> Steps:
-    """Replace a fitted SVC on rows, and the linear steps in front of it, by one :class:`FoldedSVC`."""
+    """Replace a fitted SVC on rows, and the linear steps in front of it, by one :class:`FoldedSVC`.
+
+    For a step that multiplies a row s by P, f = (s P) c + b = s (P c) + b; ``fold_coefficients`` returns P c.
+    """
     from sklearn.svm import SVC
 
     *front, (name, last) = steps
@@ -39,18 +37,12 @@ def _fold_svc(steps: Steps) -> Steps:
 
 def _pair_coefficients(svc: Any) -> Floats:
     """Dual coefficients of each pair of classes as a dense array, (number of pairs, n)."""
-    n, G = svc.n_features_in_, len(svc.classes_)
-    if G == 2:
-        coef = np.zeros((1, n))
-        coef[0, svc.support_] = svc.dual_coef_[0]
-        return coef
+    G = len(svc.classes_)
     # libsvm stores, for a support vector of class g, its coefficients against the other classes in their order.
-    ends = np.cumsum(svc.n_support_)
-    part = [slice(end - size, end) for end, size in zip(ends, svc.n_support_)]
-    coef = np.zeros((G * (G - 1) // 2, n))
+    of = np.repeat(np.arange(G), svc.n_support_)
+    coef = np.zeros((G * (G - 1) // 2, svc.n_features_in_))
     for row, (g, h) in zip(coef, combinations(range(G), 2)):
-        row[svc.support_[part[g]]] = svc.dual_coef_[h - 1, part[g]]
-        row[svc.support_[part[h]]] = svc.dual_coef_[g, part[h]]
+        row[svc.support_] = np.where(of == g, svc.dual_coef_[h - 1], np.where(of == h, svc.dual_coef_[g], 0.0))
     return coef
 
 
@@ -70,7 +62,6 @@ class FoldedSVC(ProximityClassifier):
         return self
 
     def fit(self, X: ArrayLike, y: Any) -> FoldedSVC:
-        """Raise an error: the model is fitted already."""
         raise ProximityError("A model made by compact cannot be fitted; fit the original pipeline.")
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -111,8 +102,7 @@ def compact(model: Any, *, return_columns: bool = False) -> Any:
     ----------
     model : fitted classifier or pipeline
         A classifier of similis, or a pipeline that ends in one or in scikit-learn's ``SVC`` on rows (kernel
-        "precomputed" or "linear", without probabilities). A pipeline that starts with ``Pairwise`` keeps the needed
-        objects only and measures new objects against them.
+        "precomputed" or "linear", without probabilities), whose coefficients then include a spectrum transform.
     return_columns : bool, default=False
         Also return the columns that the reduced model reads.
 
@@ -125,29 +115,21 @@ def compact(model: Any, *, return_columns: bool = False) -> Any:
         Training objects whose columns `small` reads, in that order; None for all of them, and for a pipeline that
         starts from objects. Only with `return_columns`.
 
-    Notes
-    -----
-    Spectrum clip, flip, shift and square in front of an ``SVC`` are folded into its coefficients: the prediction for a
-    new row is then one product.
-
     Examples
     --------
     >>> import numpy as np
     >>> from similis import NearestCentroid, compact
     >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
     >>> small = compact(NearestCentroid().fit(S, ["a", "a", "b", "b"]))
-    >>> small.columns_
-    array([0, 2])
-    >>> small.predict(S[:, small.columns_])
-    array(['a', 'a', 'b', 'b'], dtype='<U1')
+    >>> small.columns_, small.predict(S[:, small.columns_])
+    (array([0, 2]), array(['a', 'a', 'b', 'b'], dtype='<U1'))
     """
     if hasattr(model, "fit"):
         check_is_fitted(model)
     if not isinstance(model, Pipeline):
         if not hasattr(model, "select_columns"):
-            raise ProximityError(
-                f"compact needs a classifier of similis, or a pipeline of one. Got {type(model).__name__}."
-            )
+            got = type(model).__name__
+            raise ProximityError(f"compact needs a classifier of similis, or a pipeline of one. Got {got}.")
         small, columns = model.select_columns()
         return (small, columns) if return_columns else small
     steps = _fold_svc([(name, step) for name, step in model.steps if step not in (None, "passthrough")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
 from similis._utils.arrays import Array, Floats, Indices
@@ -15,30 +15,28 @@ from similis.base._validation import quote
 from similis.exceptions import ProximityError
 
 
-def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> Floats:
+def class_priors(priors: Any, class_counts: ArrayLike) -> Floats:
     """Turn the `priors` parameter into one probability per class.
 
     Parameters
     ----------
     priors : None, "laplace" or array-like of shape (G,)
         None gives the training frequencies, "laplace" adds one to each count, an array is used as it is.
-    class_counts : ndarray of shape (G,)
+    class_counts : array-like of shape (G,)
         Training objects of each class.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.base import class_priors
-    >>> class_priors("laplace", np.array([1, 2]))
+    >>> class_priors("laplace", [1, 2])
     array([0.4, 0.6])
     """
     counts = np.asarray(class_counts, dtype=np.float64)
-    if priors is None:
-        return counts / counts.sum()
-    if isinstance(priors, str):
-        if priors != "laplace":
-            raise ProximityError(f"priors must be None, 'laplace' or one probability per class. Got {priors!r}.")
-        return (counts + 1) / (counts + 1).sum()
+    if isinstance(priors, str) and priors != "laplace":
+        raise ProximityError(f"priors must be None, 'laplace' or one probability per class. Got {priors!r}.")
+    if priors is None or isinstance(priors, str):
+        smoothed = counts if priors is None else counts + 1
+        return smoothed / smoothed.sum()
     given = as_float_array(priors, "priors")
     if given.shape != counts.shape:
         raise ProximityError(f"priors must hold one probability per class, {counts.size}. Got shape {given.shape}.")
@@ -61,11 +59,9 @@ def check_costs(costs: Any, n_classes: int) -> Floats | None:
     """
     if costs is None:
         return None
-    C = as_float_array(costs, "costs")
-    if C.shape != (n_classes, n_classes):
-        raise ProximityError(
-            f"costs must be a {n_classes} x {n_classes} matrix, one row per predicted class. Got {C.shape}."
-        )
+    C, G = as_float_array(costs, "costs"), n_classes
+    if C.shape != (G, G):
+        raise ProximityError(f"costs must be a {G} x {G} matrix, one row per predicted class. Got {C.shape}.")
     if not np.isfinite(C).all():
         raise ProximityError("costs must be finite numbers.")
     return C
@@ -109,9 +105,8 @@ def as_integer_k(n_neighbors: Any) -> int:
 def clip_n_neighbors(n: int, n_neighbors: int) -> int:
     """Clip the number of neighbors to the number of training objects, with a warning."""
     if n_neighbors > n:
-        warn_user(
-            "n_neighbors exceeds the number of training objects and is clipped to it (see n_neighbors_).", UserWarning
-        )
+        message = "n_neighbors exceeds the number of training objects and is clipped to it (see n_neighbors_)."
+        warn_user(message, UserWarning)
     return min(int(n_neighbors), n)
 
 

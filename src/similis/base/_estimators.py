@@ -1,7 +1,4 @@
-"""Base classes of estimators that read proximity matrices: transformers, classifiers and regressors.
-
-A subclass declares what it reads in class attributes; scikit-learn's tags, input validation and messages follow.
-"""
+"""Base classes of estimators that read proximity matrices: transformers, classifiers and regressors."""
 
 from __future__ import annotations
 
@@ -33,33 +30,27 @@ from similis.exceptions import ProximityError
 class ProximityEstimator(FittedArrays, BaseEstimator):
     """Base class of everything that reads a proximity matrix: n x n at ``fit``, m x n afterwards.
 
+    ``fit`` starts with :meth:`check_training`, every method that takes new rows with :meth:`check_rows`.
+
     Attributes
     ----------
     reads : {"similarity", "dissimilarity"} or None
-        Class attribute: the kind of proximity that the estimator reads; None for either. An estimator with a ``kind``
-        parameter reads what that parameter says.
+        Class attribute: the kind of proximity that is read, None for either; a ``kind`` parameter overrides it.
     allow_missing, allow_stack : bool
         Class attributes: accept NaN as a missing proximity; accept several matrices over the same objects, n x n x q.
     accept_sparse, keep_sparse : bool
-        Class attributes: accept scipy sparse matrices; let ``fit`` keep a training matrix sparse, of which only blocks
-        are made dense.
-
-    Notes
-    -----
-    ``fit`` starts with :meth:`check_training`, every method that takes new rows with :meth:`check_rows`. A fitted
-    estimator has ``n_features_in_``, the number of training objects, and ``feature_names_in_`` after a frame.
+        Class attributes: accept scipy sparse matrices; keep a training matrix sparse, of which blocks are made dense.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.base import ProximityEstimator
     >>> class LargestEntry(ProximityEstimator):
     ...     reads = "similarity"
     ...     def fit(self, X, y=None):
     ...         self.largest_ = self.check_training(X).max()
     ...         return self
-    >>> LargestEntry().fit(np.eye(3)).largest_
-    np.float64(1.0)
+    >>> LargestEntry().fit([[2.0, 1.0], [1.0, 4.0]]).largest_
+    np.float64(4.0)
     """
 
     reads: ClassVar[Kind | None] = None
@@ -68,8 +59,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     accept_sparse: ClassVar[bool] = False
     keep_sparse: ClassVar[bool] = False
     _parameter_constraints: dict[str, list[Any]] = {}
-    # Parameters with another name since 2.0: old name -> (new name, {old value: new value}). The old name is accepted
-    # until 3.0; the constructor keeps it with the default DEPRECATED.
+    # Accepted until 3.0, with the default DEPRECATED: old name -> (new name, {old value: new value}).
     _renamed_params: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}
 
     @property
@@ -102,10 +92,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         return {"kind": self.proximity_kind, **rules}
 
     def map_rows(self, function: Callable[[Array], Any], X: Any) -> Any:
-        """Validate new rows and call a function of them; sparse rows are made dense block by block.
-
-        The function returns an array, or a tuple of arrays, with one entry per row.
-        """
+        """Call a function of validated new rows, in blocks if sparse, that returns arrays with one entry per row."""
         if not sparse.issparse(X) or not self.accept_sparse or X.shape[0] == 0:
             return function(self.check_rows(X))
         X = X.tocsr()
@@ -113,7 +100,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         return tuple(map(np.concatenate, zip(*found))) if isinstance(found[0], tuple) else np.concatenate(found)
 
     def _renamed_param(self, old: str) -> Any:
-        """Value of a parameter that has another name since 2.0, given under either name."""
+        """Value of a renamed parameter, given under either name."""
         new, values = self._renamed_params[old]
         given = getattr(self, old)
         if not isinstance(given, str):
@@ -148,30 +135,24 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
 class ProximityTransformer(TransformerMixin, ProximityEstimator):
     """Base class of transformers from proximity rows to other rows.
 
-    ``fit`` reads the training matrix and ``transform`` maps new rows consistently with it. The class attributes are
-    those of :class:`ProximityEstimator`, and one more.
+    float32 input gives float32 output. Add scikit-learn's ``OneToOneFeatureMixin`` where the output has one column per
+    training object, or ``ClassNamePrefixFeaturesOutMixin`` where it has coordinates.
+
+    Two optional methods serve :func:`compact`. ``select_columns(columns)`` returns a copy that produces the output
+    columns `columns` only, and the input columns that it needs. ``fold_coefficients(coef)``, for a transformer that is
+    linear in a row, returns coefficients of input rows from those of output rows, one row per decision function.
 
     Attributes
     ----------
     gives : {"similarity", "dissimilarity"} or None
         Class attribute: the kind of the rows that are returned; None for the kind of the input.
 
-    Notes
-    -----
-    float32 input gives float32 output. Add scikit-learn's ``OneToOneFeatureMixin`` where the output has one column per
-    training object, or ``ClassNamePrefixFeaturesOutMixin`` where it has coordinates.
-
-    Two optional methods serve :func:`compact`. ``select_columns(columns)`` returns a copy that produces the output
-    columns `columns` only, and the input columns that it needs. ``fold_coefficients(coef)`` returns coefficients of the
-    input rows from coefficients of the output rows, for a transformer that is linear in a row.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.base import ProximityTransformer
     >>> class ScaleToOne(ProximityTransformer):
     ...     def fit(self, X, y=None):
-    ...         self.scale_ = np.abs(self.check_training(X)).max()
+    ...         self.scale_ = self.check_training(X).max()
     ...         return self
     ...     def transform(self, X):
     ...         return self.check_rows(X) / self.scale_
@@ -207,14 +188,9 @@ class ColumnsMixin:
         self._kept_places = self._kept_objects
 
     def kept_columns(self, Q: Array) -> Array:
-        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows.
-
-        After :func:`compact` the rows contain the needed columns only. Returns `Q` itself where all columns are
-        declared.
-        """
+        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows."""
         places = self._kept_places
-        whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
-        return Q if whole else Q[:, places]
+        return Q if np.array_equal(places, np.arange(Q.shape[1])) else Q[:, places]
 
     @property
     def columns_(self) -> Indices:
@@ -223,10 +199,7 @@ class ColumnsMixin:
         return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
 
     def select_columns(self) -> tuple[Any, Indices]:
-        """Return a model with the same predictions that reads ``columns_`` only, and ``columns_``.
-
-        The model is a shallow copy, or the estimator itself where it needs every column.
-        """
+        """Return a copy with the same predictions that reads ``columns_`` only, and ``columns_``."""
         columns = self.columns_
         if not hasattr(self, "_kept_objects"):
             return self, columns
@@ -241,19 +214,17 @@ class ColumnsMixin:
 class _Predictor(ColumnsMixin, ProximityEstimator):
     """Base class of classifiers and regressors."""
 
+    _check_pair: Callable[..., tuple[Array, Array]]  # validates the training matrix and the labels or target
+
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit to the training matrix, (n, n), and the class labels, or the target of a regression, (n,)."""
-        self.learn(*self._check_pair(X, y, self.keep_sparse))
+        self.learn(*self._check_pair(X, y, keep_sparse=self.keep_sparse))
         return self
 
     def learn(self, S: Array, y: Array, /) -> None:
         """Set the fitted attributes from a validated matrix and class codes or target: the hook behind ``fit``."""
         raise NotImplementedError(f"{type(self).__name__} must define learn(S, y) or fit(X, y).")
-
-    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Array]:
-        """Validate the training matrix and the labels or target."""
-        raise NotImplementedError
 
 
 class ProximityClassifier(ClassifierMixin, _Predictor):
@@ -261,8 +232,7 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
 
     A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_labels`, and
     :meth:`class_scores`. The base class derives ``predict``; a subclass that publishes probabilities or decision values
-    adds one line, ``return self.respond(X, "predict_proba")`` or ``return self.respond(X, "decision_function")``. The
-    class attributes are those of :class:`ProximityEstimator`.
+    defines ``predict_proba`` or ``decision_function`` by :meth:`respond`. :class:`PathMixin` evaluates grids.
 
     Attributes
     ----------
@@ -270,11 +240,6 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         Class labels, set by :meth:`check_training_labels`.
     columns_ : ndarray of int
         Training objects whose columns ``predict`` reads; all of them unless ``fit`` calls :meth:`keep_columns`.
-
-    See Also
-    --------
-    PathMixin : Evaluates a grid of parameters in one pass.
-    BayesClassifier : For class-conditional densities.
 
     Examples
     --------
@@ -285,8 +250,7 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
     ...         self.members_ = np.eye(len(self.classes_))[codes]
     ...     def class_scores(self, Q):
     ...         return Q @ self.members_ / self.members_.sum(axis=0)
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
-    >>> MeanSimilarity().fit(S, ["a", "a", "b", "b"]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
+    >>> MeanSimilarity().fit(np.eye(2), ["a", "b"]).predict([[0.9, 0.1], [0.0, 0.2]])
     array(['a', 'b'], dtype='<U1')
     """
 
@@ -299,21 +263,16 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 
-    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Indices]:
-        return self.check_training_labels(X, y, keep_sparse=keep_sparse)
+    _check_pair = check_training_labels
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
-
-        Scores are probabilities, unless :meth:`scores_to_response` converts them.
-        """
+        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``."""
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
         """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function".
 
-        By default the scores themselves are the probabilities; the decision values are the scores, or for two classes
-        the second score minus the first.
+        By default scores are probabilities and decision values; for two classes the latter are their difference.
         """
         if response == "predict":
             return self.classes_[self.scores_to_codes(scores)]
@@ -333,10 +292,9 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.scores_to_response(self.map_rows(self.class_scores, X), response)
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predict the class of each new row.
+        """Predict the class of each new row of `X`, (m, n): proximities of new objects to the training objects.
 
-        `X`, (m, n), holds the proximities of new objects to the training objects. The class has the largest score, or
-        with ``costs`` the least expected cost; the earlier class wins a tie.
+        The class has the largest score, or with ``costs`` the least expected cost; the earlier class wins a tie.
         """
         return self.respond(X, "predict")
 
@@ -370,16 +328,9 @@ class BayesClassifier(ProbabilityMixin, PathMixin, ProximityClassifier):
     Attributes
     ----------
     finite_log_odds : bool
-        Class attribute, True. With False there is no ``decision_function``: densities with point masses have infinite
-        log-odds, which scikit-learn's scorers reject.
-    priors_ : ndarray of shape (G,)
-        Class priors.
-    log_priors : ndarray of shape (G,)
-        Their logarithms; minus infinity for a prior of zero.
-
-    See Also
-    --------
-    similis.normal.NormalLinear : An example of a subclass.
+        Class attribute, True. With False there is no ``decision_function``, for densities with point masses.
+    priors_, log_priors : ndarray of shape (G,)
+        Class priors, and their logarithms.
 
     Examples
     --------
@@ -432,8 +383,7 @@ class ProximityRegressor(RegressorMixin, _Predictor):
     """Base class of regressors on proximity rows.
 
     A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_target`, and
-    :meth:`row_values`, from which the base class derives ``predict``. The class attributes are those of
-    :class:`ProximityEstimator`.
+    :meth:`row_values`, from which the base class derives ``predict``.
 
     Attributes
     ----------
@@ -458,8 +408,7 @@ class ProximityRegressor(RegressorMixin, _Predictor):
         S = self.check_training(X, keep_sparse=keep_sparse)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
 
-    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Floats]:
-        return self.check_training_target(X, y, keep_sparse=keep_sparse)
+    _check_pair = check_training_target
 
     def row_values(self, Q: Array) -> Floats:
         """Predict the values of validated rows, (m,): the hook behind ``predict``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -38,46 +39,30 @@ STRIP = 256
 _FEW = 8  # pairs per block of which only the diagonal is used
 _MANY = 2**13  # pairs whose objects are encoded together
 
-_RENAMED = {  # methods that a measure written for 1.0 may define
-    "_objects": "validate_objects",
-    "_learn": "learn",
-    "_encode": "encode",
-    "_encode_all": "encode_together",
-    "_compare": "compare",
-    "_matrix": "block",
-    "_pairs": "pairs",
-}
+# Methods that a measure written for 1.0 may define.
+_RENAMED = {"_objects": "validate_objects", "_encode_all": "encode_together", "_matrix": "block"}
+_RENAMED |= {f"_{name}": name for name in ("learn", "encode", "compare", "pairs")}
 
 
 class Measure(FittedArrays, BaseEstimator):
     """Base class of measures: the similarity or dissimilarity of two objects.
 
     A subclass writes ``__call__(x, z)``, or :meth:`compare` for whole blocks, and sets `kind` and `symmetric` where the
-    defaults do not hold. ``matrix``, :class:`~similis.measures.Pairwise`, grid search and ``clone`` then work.
+    defaults do not hold. Objects pass through four stages, each a method that it may override: :meth:`validate_objects`
+    (once per call), :meth:`learn` (in ``fit``), :meth:`encode` (once per object) and :meth:`compare` (once per block).
 
     Attributes
     ----------
     kind : {"similarity", "dissimilarity"}
         Class attribute: the meaning of a large value.
     symmetric : bool
-        Class attribute: m(x, z) equals m(z, x) for all objects, so that half of a square matrix is computed. With False
-        every entry is computed.
+        Class attribute: m(x, z) equals m(z, x) for all objects, so that half of a square matrix is computed.
     domain_ : ndarray, tuple (low, high) or None
         The values that the measure can take, the interval that contains them, or None if neither is known.
-    keeps_float32 : bool
-        Class attribute: two float32 collections give a float32 matrix.
-    fit_only_indexes : bool
-        Class attribute: :meth:`learn` stores lookup tables only, on which no value depends.
+    keeps_float32, fit_only_indexes : bool
+        Class attributes: two float32 collections give a float32 matrix; no value depends on what :meth:`learn` stores.
     cells : {"number", "text", "category", "mixed", "binary"} or None
-        Class attribute: how the cells of a text file are read for this measure, see
-        :func:`similis.io.read_objects`; None reads numbers if all cells are numbers, else text.
-
-    Notes
-    -----
-    Objects pass through four stages, each a method that a subclass may override: :meth:`validate_objects` (once per
-    call), :meth:`learn` (in ``fit``), :meth:`encode` (once per object) and :meth:`compare` (once per block).
-    :meth:`block` computes a matrix from encoded objects, :meth:`pairs` single values of many pairs. Callers validate
-    with :meth:`check_objects`, which also checks the number of columns, and encode before :meth:`block`.
+        Class attribute: how :func:`similis.io.read_objects` reads cells; None: numbers if all are numbers, else text.
 
     Examples
     --------
@@ -103,11 +88,8 @@ class Measure(FittedArrays, BaseEstimator):
         super().__init_subclass__(**options)
         for old, new in _RENAMED.items():
             if callable(vars(cls).get(old)) and new not in vars(cls):
-                warnings.warn(
-                    f"{cls.__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0.",
-                    FutureWarning,
-                    stacklevel=2,
-                )
+                message = f"{cls.__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0."
+                warnings.warn(message, FutureWarning, stacklevel=2)
                 setattr(cls, new, vars(cls)[old])
 
     @validated
@@ -120,11 +102,10 @@ class Measure(FittedArrays, BaseEstimator):
         """Similarity or dissimilarity of the objects x and z."""
         if type(self).compare is Measure.compare and type(self).block is Measure.block:
             raise NotImplementedError(f"{type(self).__name__} must define __call__(x, z) or compare(A, B).")
-        left, right = self.validate_objects([x]), self.validate_objects([z])
-        self._check_width(left)
-        self._check_width(right)
-        A, B = self.encode_together([left, right])
-        return float(self.block(A, B)[0, 0])
+        collections = [self.validate_objects([x]), self.validate_objects([z])]
+        for objects in collections:
+            self._check_width(objects)
+        return float(self.block(*self.encode_together(collections))[0, 0])
 
     def matrix(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> Array:
         """Measure every pair of `X` and `Z` (of `X` against itself without `Z`): entry (i, j) is m(X[i], Z[j]).
@@ -146,10 +127,7 @@ class Measure(FittedArrays, BaseEstimator):
         """Learn from validated training objects and their labels, or None; called by ``fit``."""
 
     def encode(self, objects: Any) -> Any:
-        """Convert validated objects, once per object, to the form that :meth:`compare` reads.
-
-        The result has a ``shape`` and can be sliced by rows.
-        """
+        """Convert validated objects to the form that :meth:`compare` reads, with a ``shape`` and sliced by rows."""
         return objects if type(self).compare is Measure.compare else np.asarray(objects)
 
     def encode_together(self, collections: Sequence[Any]) -> list[Any]:
@@ -161,10 +139,9 @@ class Measure(FittedArrays, BaseEstimator):
         raise NotImplementedError
 
     def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        """Compute the matrix m(A[i], B[j]) between two encoded collections in strips of rows.
+        """Compute the matrix m(A[i], B[j]) between two encoded collections; ``B is A`` for one against itself.
 
-        ``B is A`` for a collection against itself. The result does not depend on `n_jobs`; `tick` is called with the
-        number of rows after each strip.
+        The result does not depend on `n_jobs`; `tick` is called with the number of rows after each strip.
         """
         mirror = B is A and self.symmetric
         if type(self).compare is Measure.compare:
@@ -223,19 +200,14 @@ class Measure(FittedArrays, BaseEstimator):
         return objects
 
     def verify_objects(self, objects: Any) -> None:
-        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns.
-
-        A measure whose :meth:`validate_objects` does not accept its own results overrides it.
-        """
+        """Raise an error unless objects from a model file are what :meth:`validate_objects` returns, and accepts."""
         self._check_width(self.validate_objects(objects))
 
     def _check_width(self, objects: Any) -> None:
-        expected = getattr(self, "n_features_in_", None)
-        if expected is not None and getattr(objects, "ndim", 1) == 2 and objects.shape[1] != expected:
-            raise ProximityError(
-                f"X has {objects.shape[1]} features, but {type(self).__name__} is expecting {expected} features as "
-                "input."
-            )
+        n = getattr(self, "n_features_in_", None)
+        if n is not None and getattr(objects, "ndim", 1) == 2 and objects.shape[1] != n:
+            who, got = type(self).__name__, objects.shape[1]
+            raise ProximityError(f"X has {got} features, but {who} is expecting {n} features as input.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -253,12 +225,8 @@ def for_each_strip(work: Work, n_rows: int, n_jobs: int | None = None, tick: Tic
             tick(rows.stop - rows.start)
 
     workers = min(effective_n_jobs(n_jobs), len(strips))
-    if workers <= 1:
-        for rows in strips:
-            one(rows)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(one, strips))
+    with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        list((pool.map if pool else map)(one, strips))
 
 
 def fill_strips(
@@ -312,14 +280,12 @@ def as_collection(X: Any, who: str) -> Any:
 def _strip_of_calls(measure: Measure, left: Any, right: Any, first: int, triangle: bool) -> Array:
     """Compute rows first, first + 1, ... by single calls; with `triangle`, zeros before the diagonal."""
     out = np.zeros((len(left), len(right)))
-    for i, x in enumerate(left):
-        for j in range(first + i if triangle else 0, len(right)):
+    for i, x in enumerate(left, start=first):
+        for j in range(i if triangle else 0, len(right)):
             value = measure(x, right[j])
             try:
-                out[i, j] = float(value)
+                out[i - first, j] = float(value)
             except (TypeError, ValueError):
-                raise ProximityError(
-                    f"{type(measure).__name__} must return a number for every pair. Got {type(value).__name__} "
-                    f"for objects {first + i} and {j}."
-                ) from None
+                who, got = type(measure).__name__, f"Got {type(value).__name__} for objects {i} and {j}."
+                raise ProximityError(f"{who} must return a number for every pair. {got}") from None
     return out

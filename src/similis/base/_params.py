@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Integral as Integral
 from numbers import Real
 from typing import Any, TypeVar, dataclass_transform
@@ -29,6 +30,8 @@ def param(default: Any, *constraints: Any) -> Any:
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def estimator(cls: Class) -> Class:
     """Make the constructor and ``_parameter_constraints`` of a class from the parameters that it and its bases declare.
+
+    A required parameter, also given by position, is a :func:`dataclasses.field` with ``kw_only=False``.
 
     Examples
     --------
@@ -70,15 +73,10 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def validated_outer(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too."""
-    decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=False)(fit)
-    return decorated
-
-
-def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:
-    """Decorate a function so that its arguments are checked."""
-    return validate_params(constraints, prefer_skip_nested_validation=True)
+# Decorates ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too.
+validated_outer = _fit_context(prefer_skip_nested_validation=False)
+# Decorates a function whose arguments are checked against a dictionary of constraints.
+validated_function = partial(validate_params, prefer_skip_nested_validation=True)
 
 
 class Number(Interval):

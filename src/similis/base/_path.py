@@ -27,10 +27,7 @@ class _GridPath:
     path_params: ClassVar[tuple[str, ...]] = ()
 
     def path_columns(self, S: Array, train: Indices) -> Indices:
-        """Columns of the training part of a fold.
-
-        They are `train`, the training objects, or all columns where columns are features.
-        """
+        """Columns of the training part of a fold: the training objects `train`, or all where they are features."""
         return train
 
     def _folds(self, S: Array, test_fold: Indices) -> Iterator[tuple[Indices, Indices, Array, Array]]:
@@ -47,10 +44,10 @@ class _GridPath:
 
         Parameters
         ----------
-        S_train, S_test : array-like of shape (n, n) and (m, n)
-            Training proximities, and those of new objects to the training objects.
-        y_train : array-like of shape (n,)
-            Class labels, or the target of a regression.
+        S_train, y_train : array-like of shape (n, n) and (n,)
+            Training proximities, and class labels or the target of a regression.
+        S_test : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
         grid : list of dict
             Parameter settings.
         response : {"predict", "predict_proba", "decision_function"}
@@ -80,7 +77,7 @@ class _GridPath:
         responses: list[Any] = [None] * len(grid)
         for model, positions, points in self._path_groups(grid):
             in_blocks = sparse.issparse(X) and sparse.issparse(rows) and model.keep_sparse
-            S, target = model._check_pair(X, y, in_blocks)
+            S, target = model._check_pair(X, y, keep_sparse=in_blocks)
             n = S.shape[0]
             if test_fold is not None and (test_fold.shape != (n,) or (test_fold == test_fold[0]).all()):
                 raise ProximityError(
@@ -95,12 +92,6 @@ class _GridPath:
             for position, *predicted in zip(positions, *found):
                 responses[position] = predicted[0] if len(predicted) == 1 else np.concatenate(predicted)
         return responses
-
-    def _group_responses(
-        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[Array]:
-        """Responses of points that differ only in ``path_params``."""
-        raise NotImplementedError
 
     def _path_groups(self, grid: Points) -> Iterator[tuple[Any, list[int], Points]]:
         """Group grid points that differ only in ``path_params``; each point's values are validated."""
@@ -126,36 +117,25 @@ class _GridPath:
 class PathMixin(_GridPath):
     """Mixin for a :class:`ProximityClassifier` that evaluates a grid of parameters in one pass.
 
-    :class:`~similis.model_selection.PathSearchCV` calls :meth:`predict_path_cv` and :meth:`predict_path` instead of
-    fitting every grid point. A subclass sets ``path_params`` and writes one method, :meth:`path_scores`.
+    :class:`~similis.model_selection.PathSearchCV` then does not fit every grid point. A subclass sets ``path_params``
+    and writes :meth:`path_scores`. For speed, it may override :meth:`path_scores_cv`, to share work between folds, and
+    :meth:`path_codes`, to predict without scores.
 
     Attributes
     ----------
     path_params : tuple of str
         Class attribute: parameters whose values may differ between the points of one call of :meth:`path_scores`.
-        Points that differ in other parameters are evaluated in separate calls.
-
-    Notes
-    -----
-    A class that occurs in a single fold is missing from the training part of that fold. The base class calls
-    :meth:`path_scores` with the classes that are present and scores the others as minus infinity.
-
-    Two methods may be overridden for speed. :meth:`path_scores_cv` evaluates all folds, for a method that can share
-    work between them, such as a ranking of neighbors. :meth:`path_codes` finds class codes without computing scores.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from similis.base import PathMixin, ProximityClassifier, at_least, validated
+    >>> from similis.base import PathMixin, ProximityClassifier
     >>> class MeanOfNearest(PathMixin, ProximityClassifier):
-    ...     _parameter_constraints = {"k": [at_least(1)]}
     ...     path_params = ("k",)
     ...     def __init__(self, *, k=1):
     ...         self.k = k
-    ...     @validated
-    ...     def fit(self, X, y):
-    ...         self._S, self._codes = self.check_training_labels(X, y)
-    ...         return self
+    ...     def learn(self, S, codes):
+    ...         self._S, self._codes = S, codes
     ...     def class_scores(self, Q):
     ...         return self.path_scores(self._S, self._codes, Q, [{"k": self.k}])[0]
     ...     def path_scores(self, S, codes, Q, points):
@@ -169,9 +149,7 @@ class PathMixin(_GridPath):
     classes_: Array
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> Iterable[Array]:
-        """Score new rows for every point of a grid over ``path_params``: the hook of the protocol.
-
-        Returns, for each point, the scores, (m, G), that ``class_scores(Q)`` returns after a fit with its parameters.
+        """Score new rows for each grid point: what ``class_scores(Q)`` returns after a fit with its parameters.
 
         Parameters
         ----------
@@ -185,24 +163,15 @@ class PathMixin(_GridPath):
         raise NotImplementedError(f"{type(self).__name__} must define path_scores(S, codes, Q, points).")
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterable[Array]:
-        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`.
-
-        A class without objects outside the fold has the score minus infinity.
-        """
+        """Score every object, (n, G), for each grid point, from the objects outside its fold; -inf without a class."""
         return self.score_folds(S, codes, test_fold, points)
 
     def score_folds(
         self, S: Array, codes: Indices, test_fold: Indices, points: Points, options: FoldOptions | None = None
     ) -> list[Array]:
-        """Call :meth:`path_scores` on the training and test part of each fold; see :meth:`path_scores_cv`.
-
-        `options` are additional keyword arguments of ``path_scores``, one dict per fold in ascending order: results
-        that an overridden :meth:`path_scores_cv` has computed for all folds at once.
-        """
+        """Call :meth:`path_scores` for each fold, with `options`, additional keyword arguments of each fold."""
         scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
-        for (test, train, S_train, S_test), extra in zip(
-            self._folds(S, test_fold), repeat({}) if options is None else options
-        ):
+        for (test, train, S_train, S_test), extra in zip(self._folds(S, test_fold), options or repeat({})):
             # A class that occurs in this fold only is absent from the training part.
             present, inner = np.unique(codes[train], return_inverse=True)
             model: Any = copy.copy(self)
@@ -233,8 +202,7 @@ class PathMixin(_GridPath):
 class RegressorPathMixin(_GridPath):
     """Mixin for a :class:`ProximityRegressor` that evaluates a grid of parameters in one pass.
 
-    The counterpart of :class:`PathMixin`: a subclass sets ``path_params`` and writes one method, :meth:`path_values`.
-    :meth:`path_values_cv` may be overridden to share work between folds.
+    The counterpart of :class:`PathMixin`, with the methods :meth:`path_values` and :meth:`path_values_cv`.
 
     Attributes
     ----------
@@ -243,31 +211,22 @@ class RegressorPathMixin(_GridPath):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis.base import ProximityRegressor, RegressorPathMixin, positive, validated
+    >>> from similis.base import ProximityRegressor, RegressorPathMixin
     >>> class PowerMean(RegressorPathMixin, ProximityRegressor):
-    ...     _parameter_constraints = {"power": [positive()]}
     ...     path_params = ("power",)
     ...     def __init__(self, *, power=1.0):
     ...         self.power = power
-    ...     @validated
-    ...     def fit(self, X, y):
-    ...         S, self.target_ = self.check_training_target(X, y)
-    ...         return self
-    ...     def row_values(self, Q):
-    ...         return self.path_values(None, self.target_, Q, [{"power": self.power}])[0]
     ...     def path_values(self, S, target, Q, points):
     ...         weights = [Q ** point["power"] for point in points]
     ...         return [w @ target / w.sum(axis=1) for w in weights]
-    >>> PowerMean().predict_path(np.eye(2), [1.0, 5.0], [[1.0, 3.0]], [{"power": 1.0}, {"power": 2.0}])
+    >>> PowerMean().predict_path([[1, 0], [0, 1]], [1.0, 5.0], [[1.0, 3.0]], [{"power": 1.0}, {"power": 2.0}])
     [array([4.]), array([4.6])]
     """
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> Iterable[Floats]:
-        """Predict new rows for every point of a grid over ``path_params``: the hook of the protocol.
+        """Predict new rows for each grid point: what ``row_values(Q)`` returns after a fit with its parameters.
 
-        Parameters are those of :meth:`PathMixin.path_scores`, with the target instead of class codes. Yields for each
-        point the values, (m,), that ``row_values(Q)`` returns after a fit with its parameters.
+        Parameters are those of :meth:`PathMixin.path_scores`, with the target instead of class codes.
         """
         raise NotImplementedError(f"{type(self).__name__} must define path_values(S, target, Q, points).")
 

@@ -1,4 +1,4 @@
-"""Sparse training matrices: a block of one is a dense array, the whole matrix never is."""
+"""Sparse training matrices, of which only blocks are dense."""
 
 from __future__ import annotations
 
@@ -71,14 +71,13 @@ class SparseRows(FittedArrays):
                 return np.concatenate([self[rows[a]][np.arange(len(rows[a])), columns[a]] for a in parts])
             rows, columns = rows.ravel(), columns.ravel()  # of np.ix_
         part = self.to_csr()[rows]
-        part = part if isinstance(columns, slice) and columns == slice(None) else part[:, columns]
-        dense = np.full(part.shape, np.nan if self.missing else 0.0, dtype=self.dtype)
-        entries = part.tocoo()
+        entries = (part if isinstance(columns, slice) and columns == slice(None) else part[:, columns]).tocoo()
+        dense = np.full(entries.shape, np.nan if self.missing else 0.0, dtype=self.dtype)
         dense[entries.coords] = entries.data
         return dense
 
     def __matmul__(self, other: Array) -> Array:
-        """Return the product with a dense matrix; absent entries count as zero."""
+        """Multiply by a dense matrix; absent entries count as zero."""
         return np.asarray(self.to_csr() @ other)
 
     def min(self) -> Any:

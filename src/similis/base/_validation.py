@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
@@ -28,7 +29,8 @@ _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals 
 def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, training: bool = False) -> None:
     """Reject infinite, missing, negative and, in `training`, only tiny entries; name the first one."""
     # The sum of squares is finite if all entries are finite and of moderate size: one product for the usual case.
-    largest = LARGEST[4 if A.dtype == np.float32 else 8]
+    n_bytes = 4 if A.dtype == np.float32 else 8
+    largest, smallest = LARGEST[n_bytes], _LEAST[n_bytes]
     with np.errstate(all="ignore"):
         square = float(np.vdot(A, A))
     suspicious = not square <= largest**2
@@ -44,25 +46,23 @@ def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, 
                 "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
             )
         if float(np.nanmax(A, initial=0.0)) > largest or float(np.nanmin(A, initial=0.0)) < -largest:
-            more = ", or give it as float64" if A.dtype == np.float32 else ""
+            more = ", or give it as float64" if n_bytes == 4 else ""
             raise ProximityError(
                 f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
                 f"at {first_position(np.abs(A) > largest)}. Divide the matrix by a constant{more}."
             )
     least = np.nanmin if suspicious else np.min  # without NaN, which is faster
     if kind == "dissimilarity" and A.size and least(A, initial=0.0) < 0:
-        where = first_position(A < 0)
         raise ProximityError(
-            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
-            "If these are similarities, set kind='similarity' or convert with ToDissimilarity."
+            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at "
+            f"{first_position(A < 0)}. If these are similarities, set kind='similarity' or convert with "
+            "ToDissimilarity."
         )
-    if training and A.size and not square:
-        smallest = _LEAST[4 if A.dtype == np.float32 else 8]
-        if 0 < np.abs(A).max() < smallest:
-            raise ProximityError(
-                f"{who} needs a matrix that is zero, or whose largest entry is above {smallest:g}, so that "
-                f"quotients stay finite. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
-            )
+    if training and not square and 0 < (most := np.abs(A).max(initial=0.0)) < smallest:
+        raise ProximityError(
+            f"{who} needs a matrix that is zero, or whose largest entry is above {smallest:g}, so that quotients stay "
+            f"finite. Got {most:g} as the largest. Multiply the matrix by a constant."
+        )
 
 
 def first_position(mask: Mask) -> str:
@@ -71,7 +71,6 @@ def first_position(mask: Mask) -> str:
 
 
 def describe_position(index: Iterable[Any]) -> str:
-    """Describe the position of an entry."""
     return ", ".join(f"{name} {int(i)}" for name, i in zip(("row", "column", "slice"), index))
 
 
@@ -95,16 +94,14 @@ def check_proximity(
     Parameters
     ----------
     S : array-like of shape (n, n), or (n, n, q) with `allow_stack`
-        Proximities of the training objects. Arrays, memory maps, lists, pandas and polars frames; scipy sparse
-        with `accept_sparse`, where an absent entry is a similarity of zero but a missing dissimilarity.
+        Array, memory map, list, frame, or with `accept_sparse` a scipy sparse matrix, in which an absent entry is a
+        similarity of zero but a missing dissimilarity.
     kind : {"similarity", "dissimilarity"} or None
-        Dissimilarities must not be negative. A matrix that is clearly of the other kind gives a warning. None
-        checks neither.
+        Reject negative dissimilarities and warn of a matrix that is clearly of the other kind; None checks neither.
     allow_missing, allow_stack : bool, default=False
         Accept NaN as a missing entry; accept several matrices over the same objects, n x n x q.
     accept_sparse, keep_sparse : bool, default=False
-        Accept a scipy sparse matrix, which is returned as a dense array; with `keep_sparse` as ``SparseRows``, of
-        which only blocks are made dense.
+        Accept a sparse matrix, returned as an array; return it as ``SparseRows``, of which only blocks are made dense.
     estimator : estimator, optional
         ``n_features_in_`` and ``feature_names_in_`` are set on it; its class is named in messages.
 
@@ -115,24 +112,25 @@ def check_proximity(
     array([[1., 2.],
            [2., 1.]])
     """
+    who = _who(estimator)
     if not (kind is None or (isinstance(kind, str) and kind in ("similarity", "dissimilarity"))):
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {str(kind)[:40]!r}.")
     check_frame_order(S, same_ids=True)
     A = _to_array(S, estimator, kind, accept_sparse, allow_stack, keep_sparse, reset=True)
     if isinstance(A, SparseRows):
-        check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{_who(estimator)} (stored entries)")
+        check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{who} (stored entries)")
         if A.missing and not A.is_full and not allow_missing:
             raise ProximityError(
-                f"{_who(estimator)} does not accept missing entries, as absent dissimilarities of a sparse matrix are. "
-                "Use an estimator that allows them, such as SimilarityKNN."
+                f"{who} does not accept missing entries, as absent dissimilarities of a sparse matrix are. Use an "
+                "estimator that allows them, such as SimilarityKNN."
             )
     else:
-        check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator), training=True)
+        check_values(A, kind=kind, allow_missing=allow_missing, who=who, training=True)
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
-            f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
-            f"{A.shape}. To start from features or other objects, put Pairwise(measure) in front; in a meta-estimator "
-            "that indexes rows only, Pairwise(FromMatrix(S))."
+            f"{who} needs a square matrix at fit, one row and one column per training object. Got shape {A.shape}. To "
+            "start from features or other objects, put Pairwise(measure) in front; in a meta-estimator that indexes "
+            "rows only, Pairwise(FromMatrix(S))."
         )
     if kind is not None and A.ndim == 2:
         _warn_if_other_kind(A, kind)
@@ -160,30 +158,28 @@ def check_query(
         As in :func:`check_proximity`.
     """
     check_is_fitted(estimator)
-    n = int(estimator.n_features_in_)
+    n, who = int(estimator.n_features_in_), _who(estimator)
     X = _with_shape(X)
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) >= 3 and not allow_stack:
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) >= 3 and not allow_stack:
         raise ProximityError(
-            f"{_who(estimator)} expects a two-dimensional block, one row per new object and one column for each of "
-            f"{n} training objects. Got shape {tuple(shape)}."
+            f"{who} expects a two-dimensional block, one row per new object and one column for each of {n} training "
+            f"objects. Got shape {shape}."
         )
-    if shape is not None and len(shape) >= 2 and shape[1] != n:
+    if len(shape) >= 2 and shape[1] != n:
         hint = "one column per training object"
         if shape[0] == n:
-            hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
+            hint += f". Its shape {shape} looks transposed: rows are new objects; pass the transpose"
         # scikit-learn's checks expect NaN to be reported before the width
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":
-            check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
-        raise ProximityError(
-            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
-        )
+            check_values(X, kind=None, allow_missing=allow_missing, who=who)
+        raise ProximityError(f"X has {shape[1]} features, but {who} is expecting {n} features as input, {hint}.")
     ready = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
     if ready and not hasattr(estimator, "feature_names_in_"):
         A = np.asarray(X)  # scikit-learn's validation would change nothing
     else:
         A = _to_array(X, estimator, kind, accept_sparse, allow_stack, keep_sparse=False, reset=False)
-    check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    check_values(A, kind=kind, allow_missing=allow_missing, who=who)
     return A
 
 
@@ -203,17 +199,20 @@ def check_block(
 
 def check_table(X: Any, who: str, **options: Any) -> Any:
     """Validate a table with scikit-learn's ``check_array`` and short error messages."""
+    return _checked(check_array, X, who, estimator=who, **options)
+
+
+def _checked(check: Callable[..., Any], X: Any, who: str, **options: Any) -> Any:
+    """Call a function of scikit-learn that checks an array."""
     X = fill_masked(X)
     try:
-        return check_array(X, estimator=who, ensure_all_finite=False, **options)
+        return check(X, ensure_all_finite=False, **options)
     except (ValueError, TypeError, OverflowError) as error:
         raise _in_one_sentence(error, X, who) from None
 
 
 def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: Any = None) -> tuple[Array, Indices]:
-    """Validate class labels.
-
-    Returns the different labels, sorted, and for each object the position of its label among them.
+    """Validate class labels; return the sorted classes, and for each object the position of its label among them.
 
     Parameters
     ----------
@@ -235,9 +234,9 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: 
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
     """
     y = _one_per_object(y, n, who, of, "label")
-    if y.dtype == object and any(label is None or label != label for label in y):
-        i = next(i for i, label in enumerate(y) if label is None or label != label)
-        raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
+    for i, label in enumerate(y if y.dtype == object else ()):
+        if label is None or label != label:
+            raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -284,14 +283,14 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
         As in :func:`check_labels`.
     """
     y = _one_per_object(y, n, who, of, "number")
-    other = [] if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
-    if other:
-        raise ProximityError(
-            f"{who} needs a numeric target y. Got {quote(other[0])[:60]}; use a classifier for class labels."
-        )
+    for value in () if y.dtype.kind in "biuf" else y:
+        if not isinstance(value, Real):
+            got = quote(value)[:60]
+            raise ProximityError(f"{who} needs a numeric target y. Got {got}; use a classifier for class labels.")
     target = np.asarray(y, dtype=np.float64)
-    if not np.isfinite(target).all():
-        i = int(np.argmin(np.isfinite(target)))
+    finite = np.isfinite(target)
+    if not finite.all():
+        i = int(np.argmin(finite))
         what = "NaN" if np.isnan(target[i]) else "infinity or a value too large for dtype('float64')"
         raise ProximityError(f"Input y contains {what}, at object {i}; leave it out.")
     return target
@@ -301,20 +300,16 @@ def check_per_class(number: Any, n_classes: int, name: str) -> list[int]:
     """Validate the parameter `name`, one number for all classes or one for each; return one number per class."""
     numbers = [number] * n_classes if np.ndim(number) == 0 else list(np.asarray(number).ravel())
     if len(numbers) != n_classes or not all(isinstance(k, int | np.integer) and k >= 1 for k in numbers):
-        raise ProximityError(
-            f"{name} must be a number of at least 1, or one for each of the {n_classes} classes. Got "
-            f"{str(number)[:60]}."
-        )
+        wanted = f"a number of at least 1, or one for each of the {n_classes} classes"
+        raise ProximityError(f"{name} must be {wanted}. Got {str(number)[:60]}.")
     return [int(k) for k in numbers]
 
 
 def check_stack_width(A: Array, n_slices: int, estimator: Any) -> None:
     """Raise an error for a stack with another number of matrices than the training stack."""
-    got = A.shape[2] if A.ndim == 3 else 1
+    got, who = A.shape[2] if A.ndim == 3 else 1, _who(estimator)
     if got != n_slices:
-        raise ProximityError(
-            f"{_who(estimator)} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}."
-        )
+        raise ProximityError(f"{who} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}.")
 
 
 def one_per_row(self_similarity: Any, m: int) -> Any:
@@ -340,26 +335,17 @@ def _to_array(
     """Convert to a dense float array with scikit-learn's validation and short error messages."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
     is_float32_frame = dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
-    options: dict[str, Any] = {
-        "accept_sparse": ["csr"] if accept_sparse else False,
-        "dtype": np.float32 if is_float32_frame else _DTYPES,
-        "order": "C",
-        "ensure_all_finite": False,
-        "allow_nd": allow_stack,
-    }
-    who = _who(estimator)
-    X = _with_shape(X)
+    dtype: Any = np.float32 if is_float32_frame else _DTYPES
+    who, X = _who(estimator), _with_shape(X)
     _check_type(X, who)
     if not allow_stack and getattr(X, "ndim", 2) == 3:
         raise ProximityError(
             f"Found array with dim 3, while dim <= 2 is required: {who} reads one matrix, not a stack of several. Got "
             f"shape {X.shape}."
         )
-    X = fill_masked(X)
-    try:
-        A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise _in_one_sentence(error, X, who) from None
+    check: Any = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
+    formats = ["csr"] if accept_sparse else False
+    A = _checked(check, X, who, accept_sparse=formats, dtype=dtype, order="C", allow_nd=allow_stack)
     if sparse.issparse(A):
         missing = kind == "dissimilarity"
         rows = SparseRows(A, missing=missing, own_zero=missing and reset and A.shape[0] == A.shape[1])
@@ -417,10 +403,10 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     if "float() argument must be" in text:
         return TypeError(_name_the_text(X, who))
     if text.startswith("Expected 2D array"):
-        got = text.removeprefix("Expected 2D array, got ").partition(" ")[0]
+        got = " ".join(text.split()[:6])  # "Expected 2D array, got 1D array"
         return ProximityError(
-            f"Expected 2D array, got {got} array instead: {who} reads a matrix with one row per object. Reshape your "
-            "data; a single row is array.reshape(1, -1)."
+            f"{got} instead: {who} reads a matrix with one row per object. Reshape your data; a single row is "
+            "array.reshape(1, -1)."
         )
     if text.startswith("Complex data"):
         return ProximityError(f"Complex data not supported: {who} needs real numbers.")
@@ -434,11 +420,7 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
 
 
 def kind_evidence(A: Array) -> Kind | None:
-    """Kind of a square matrix that its diagonal shows clearly, or None.
-
-    The diagonal holds the minimum (dissimilarity) or the maximum (similarity) of at least 95 % of the rows, but not
-    both.
-    """
+    """Kind of a square matrix whose diagonal holds the minimum, or the maximum, of 95 % of the rows, else None."""
     if A.ndim == 3:
         found = {kind_evidence(A[:, :, j]) for j in range(A.shape[2])} - {None}
         return found.pop() if len(found) == 1 else None
@@ -461,25 +443,22 @@ def kind_evidence(A: Array) -> Kind | None:
 def _diagonal_is(extreme: np.ufunc, A: Array) -> bool:
     """Tell whether the diagonal is the minimum (np.fmin) or maximum (np.fmax) of 95 % of its rows."""
     n = A.shape[0]
-    diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in row_chunks(n, n // 256 + 1)])
-    known = np.count_nonzero(diagonal == diagonal)
-    if 2 * known < n or known < 3:
+    chunks = list(row_chunks(n, n // 256 + 1))
+    diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in chunks])
+    known = diagonal == diagonal
+    left = 0.05 * known.sum()  # rows that may fail
+    if 2 * known.sum() < n or known.sum() < 3:
         return False
-    failed = 0
-    for rows in row_chunks(n, n // 256 + 1):
-        best = extreme.reduce(A[rows], axis=1)
-        failed += int(np.count_nonzero((diagonal[rows] != best) & (diagonal[rows] == diagonal[rows])))
-        if failed > 0.05 * known:  # mostly after a few rows
+    for rows in chunks:
+        left -= np.count_nonzero((diagonal[rows] != extreme.reduce(A[rows], axis=1)) & known[rows])
+        if left < 0:  # mostly after a few rows
             return False
     return True
 
 
 def _warn_if_other_kind(A: Array, kind: Kind) -> None:
-    """Warn if the diagonal shows that the matrix is of the other kind."""
-    if A.shape[0] < 3 or not _diagonal_is(np.fmin if kind == "similarity" else np.fmax, A):
-        return
-    found = kind_evidence(A)
-    if found in (None, kind):
+    wrong = np.fmin if kind == "similarity" else np.fmax
+    if A.shape[0] < 3 or not _diagonal_is(wrong, A) or (found := kind_evidence(A)) in (None, kind):
         return
     what, large, convert = "its largest entries on the diagonal", "alike", "ToDissimilarity"
     if found == "dissimilarity":
@@ -495,9 +474,9 @@ def _warn_if_other_kind(A: Array, kind: Kind) -> None:
 
 
 def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
-    """Reject a pandas frame whose rows and columns are the same objects in another order.
+    """Reject a pandas frame whose rows and columns are the same objects in another order, or with `same_ids` others.
 
-    With `same_ids` different objects are rejected too; 0, 1, 2, ... on one side only are no ids.
+    0, 1, 2, ... on one side only are no ids.
     """
     index, columns = getattr(frame, "index", None), getattr(frame, "columns", None)
     if index is None or columns is None or not hasattr(frame, "iloc") or len(index) != len(columns):
@@ -552,18 +531,15 @@ def check_kernel(A: Floats, must: str, dtype: Any = np.float64) -> None:
     values = np.linalg.eigvalsh(A)
     size = float(np.abs(values).max(initial=0.0))
     if values[0] < -max(roundoff(len(A), size, dtype), 1e-7 * size):
-        raise ProximityError(
-            f"{must}: positive semi-definite. Got a smallest eigenvalue of {values[0]:.3g}. Clip it first, for "
-            "example with SpectrumClip."
-        )
+        got = f"Got a smallest eigenvalue of {values[0]:.3g}"
+        raise ProximityError(f"{must}: positive semi-definite. {got}. Clip it first, for example with SpectrumClip.")
 
 
 def check_partial_kernel(K: ArrayLike, who: str) -> tuple[Array, Mask]:
     """Validate a matrix with missing entries and symmetrize it."""
     S = check_proximity(K, allow_missing=True)
-    both = ~np.isnan(S) & ~np.isnan(S.T)
-    symmetric_part_of(np.where(both, S, 0.0).astype(S.dtype), who)  # warns if the directions differ
     mean = (S + S.T) / 2
+    symmetric_part_of(np.where(np.isnan(mean), 0.0, S).astype(S.dtype), who)  # warns if the directions differ
     mean = np.where(np.isnan(mean), np.where(np.isnan(S), S.T, S), mean)
     known = ~np.isnan(mean)
     if not known.any():
