@@ -24,9 +24,7 @@ _ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of the letters of an alphabet; `place` maps a letter, in either case unless cases differ, to its row."""
-
-    place: dict[Any, int]
+    place: dict[Any, int]  # row of a letter, in either case unless cases differ
     table: NDArray[np.int64]
 
     @property
@@ -34,7 +32,6 @@ class Scores:
         return bool(np.array_equal(self.table, self.table.T))
 
     def spell(self, sequences: list[Any]) -> list[str]:
-        """Translate sequences to the letters of parasail."""
         for i, sequence in enumerate(sequences):
             for at, letter in enumerate(sequence):
                 if letter not in self.place:
@@ -46,7 +43,6 @@ class Scores:
 
 
 def _named(name: str) -> Scores:
-    """Look up a matrix of parasail."""
     parasail = require_package("parasail", extra="strings", who="Alignment")
     known = getattr(parasail, name.lower(), None)
     if not isinstance(known, parasail.Matrix):
@@ -148,12 +144,10 @@ class Alignment(SequenceMeasure):
         self.score = score
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by the names they have in the constructor."""
         names = [name for name in self._get_param_names() if name != "matrix"]
         return {"matrix": self.substitution, **{name: getattr(self, name) for name in names}}
 
     def set_params(self, **params: Any) -> Alignment:
-        """Set parameters by the names they have in the constructor."""
         if "matrix" in params:
             self.substitution = params.pop("matrix")
         return super().set_params(**params)
@@ -186,10 +180,6 @@ class Alignment(SequenceMeasure):
             )
         if self.score == "evalue" and self.mode == "global":
             raise ProximityError("score='evalue' needs local scores. Use mode='local', or another score.")
-
-    def learn(self, objects: list[Any], y: Any) -> None:
-        if self.score == "evalue":
-            self.lambda_, self.K_ = self._chance_scores(objects)
 
     def encode(self, objects: list[Any]) -> _Letters:
         scores = self._scores
@@ -227,8 +217,9 @@ class Alignment(SequenceMeasure):
         out = np.empty((len(A.texts), len(B.texts)))
         return fill_rows(out, row, n_jobs, tick, 16, mirror=B is A and A.scores.symmetric)
 
-    def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
-        """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""
+    def learn(self, objects: list[Any], y: Any) -> None:
+        if self.score != "evalue":
+            return
         scores = self._scores
         letters = "".join(scores.spell(objects))
         if not letters:
@@ -247,8 +238,8 @@ class Alignment(SequenceMeasure):
         left, right = (["".join(x) for x in draws[:, side]] for side in (0, 1))
         best = _Aligner(self, scores, left, right).pairs(left, right)
         # A Gumbel variable has the mean u + gamma / lambda and the variance pi^2 / (6 lambda^2); u = ln(K m n) / lambda
-        scale = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
-        return scale, math.exp(scale * best.mean() - np.euler_gamma) / length**2
+        self.lambda_ = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
+        self.K_ = math.exp(self.lambda_ * best.mean() - np.euler_gamma) / length**2
 
 
 class _Aligner:
@@ -270,7 +261,6 @@ class _Aligner:
         self.align = getattr(parasail, f"{'nw' if self.is_global else 'sw'}_{loop}_profile_{width}")
 
     def row(self, x: str, others: list[str]) -> Floats:
-        """Compute the scores of one sequence with others, from one profile."""
         if not x:
             return np.array([self._gap(len(z)) for z in others], dtype=float)
         profile, align, gaps = self.make_profile(x, self.matrix), self.align, self.gaps

@@ -100,9 +100,8 @@ class WeisfeilerLehman(Measure):
     def validate_objects(self, X: Any) -> list[Graph]:
         X = X.tolist() if hasattr(X, "tolist") else X
         if not isinstance(X, (list, tuple)) or not len(X):
-            raise ProximityError(
-                f"WeisfeilerLehman needs a list of at least one graph. Got {type(X).__name__}, 0 sample(s) found in it."
-            )
+            got = f"Got {type(X).__name__}, 0 sample(s) found in it."
+            raise ProximityError(f"WeisfeilerLehman needs a list of at least one graph. {got}")
         return [_as_graph(x, i) for i, x in enumerate(X)]
 
     def verify_objects(self, objects: Any) -> None:
@@ -176,14 +175,13 @@ class _Counts:
 
 def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> Histograms:
     """Count the labels of each graph and round; new descriptions get the next number."""
-    counters = []
-    for i, graph in enumerate(graphs):
-        try:
+    counters: Histograms = []
+    try:
+        for graph in graphs:
             counters.append(_refine(*graph, rounds, edges))
-        except TypeError:
-            raise ProximityError(
-                f"Labels of nodes and edges must be hashable. Graph {i} has an unhashable one."
-            ) from None
+    except TypeError:
+        what = f"Graph {len(counters)} has an unhashable one."
+        raise ProximityError(f"Labels of nodes and edges must be hashable. {what}") from None
     return counters
 
 

@@ -316,7 +316,6 @@ class _Context(base.FittedArrays):
         base.verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
-        """Convert objects to sets in the same way as the training objects."""
         _sets.check_form(objects, self.of_sets, "ResidualEntropy")
         if self.presence and not _sets.is_binary(objects):
             raise ProximityError("ResidualEntropy was fitted on binary rows. Got rows with other values than 0 and 1.")

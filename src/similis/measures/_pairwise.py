@@ -92,10 +92,6 @@ class Pairwise(MeasuringTransformer):
     objects_ : array or list
         The training objects, in the order of the columns.
 
-    See Also
-    --------
-    FromMatrix, PairwiseLandmarks
-
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -134,7 +130,7 @@ class Pairwise(MeasuringTransformer):
         if isinstance(self.measure_, FromMatrix):
             names = self.objects_.ravel()
         distinct = names is not None and len(set(names)) == len(names)
-        self._ids: list[Any] = list(names) if distinct else list(range(base.count_objects(self.objects_)))
+        self._ids = list(names if distinct else range(self._n_features_out))
         self._encoded_objects()
         return self
 
@@ -215,10 +211,9 @@ SAMPLE = 2000  # number of objects among which medoids are searched
 class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     """Compare objects with a few landmarks among the training objects: features for any linear classifier.
 
-    n objects and k landmarks need n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
-    or Nystrom coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z'
-    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself: |l| and its sign extend the
-    Nystrom method to the repaired spectra of [chen2010] sec. 2.1.
+    n objects and k landmarks need n k comparisons. Features are the proximities s to the landmarks, or Nystrom
+    coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z' approximates
+    the clipped or flipped matrix ([chen2010] sec. 2.1), and Z diag(signature) Z' the matrix itself.
 
     Parameters
     ----------

@@ -66,13 +66,11 @@ class PointSets:
         return (len(self.starts) - 1,)
 
     def get(self, i: int) -> tuple[Array, Floats]:
-        """Return the points and weights of set i."""
-        place = slice(int(self.starts[i]), int(self.starts[i + 1]))
+        place = slice(*self.starts[i : i + 2])
         return self.points[place], self.weights[place]
 
-    def rest(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
-        """Return the points and weights of the sets from `first` on, and their starts."""
-        begin = int(self.starts[first])
+    def get_from(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
+        begin = self.starts[first]
         return self.points[begin:], self.weights[begin:], self.starts[first:] - begin
 
 
@@ -158,10 +156,6 @@ class Wasserstein(PointSetMeasure):
     p : float, default=1.0
         Order, at least 1; 2 is also called Mallows distance.
 
-    See Also
-    --------
-    IRM, PyramidMatch
-
     Examples
     --------
     >>> from similis import Wasserstein
@@ -179,12 +173,12 @@ class Wasserstein(PointSetMeasure):
 
     def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         def row(i: int, first: int) -> Floats:
-            (x, a), (z, b, starts) = A.get(i), B.rest(first)
+            (x, a), (z, b, starts) = A.get(i), B.get_from(first)
             M = _costs(x, z, self.metric, self.p)
             costs = np.empty(len(starts) - 1)
             _kernels.transport_costs(M, a, b, starts, costs)
             for j in np.flatnonzero(np.isnan(costs)):  # the simplex method cycled
-                there = slice(int(starts[j]), int(starts[j + 1]))
+                there = slice(*starts[j : j + 2])
                 costs[j] = _by_pot(a, b[there], np.ascontiguousarray(M[:, there]))
             return np.maximum(costs, 0.0) ** (1 / self.p)
 
@@ -230,7 +224,7 @@ class IRM(PointSetMeasure):
         rank_a, rank_b = _ranks(A, B)
 
         def row(i: int, first: int) -> Floats:
-            (x, a), (z, b, starts) = A.get(i), B.rest(first)
+            (x, a), (z, b, starts) = A.get(i), B.get_from(first)
             flips = rank_b[first:] < rank_a[i]
             matched = np.empty(len(flips))
             _kernels.greedy_matches(_costs(x, z, self.metric), a, b, starts, flips, matched)
@@ -241,7 +235,6 @@ class IRM(PointSetMeasure):
 
 
 def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
-    """Compute the cost of moving each point to each other; raise an error if it overflows."""
     with np.errstate(over="ignore"):
         M = cdist(x, z, metric) ** p
     if not np.isfinite(M).all():
@@ -250,7 +243,6 @@ def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
 
 
 def _by_pot(a: Array, b: Array, M: Array) -> float:
-    """Compute the smallest cost with the solver of POT."""
     ot = require_package("ot", extra="transport", who="Wasserstein, for a transport problem with many equal costs,")
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
 

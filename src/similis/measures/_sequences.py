@@ -61,7 +61,6 @@ class Spelling:
         return cls({symbol: chr(code) for code, symbol in enumerate(dict.fromkeys(chain(also, *sequences)))})
 
     def spell(self, objects: list[Any]) -> list[str]:
-        """Translate each sequence to a text with one code point per symbol."""
         if self.symbols is None:
             return [s if isinstance(s, str) else "".join(map(_character, s)) for s in objects]
         return ["".join(self.symbols.get(symbol, UNKNOWN) for symbol in sequence) for sequence in objects]
@@ -96,7 +95,7 @@ class Edit(SequenceMeasure):
 
     Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols. Characters are code points:
     normalize texts first (``unicodedata.normalize``). Symmetric if each edit and its reverse have equal costs. Integer
-    weights need rapidfuzz (``pip install 'similis[strings]'``).
+    weights need rapidfuzz (``pip install 'similis[strings]'``). :class:`Alignment` has affine costs of gaps.
 
     Parameters
     ----------
@@ -110,10 +109,6 @@ class Edit(SequenceMeasure):
         Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
         Costs of inserting or deleting particular symbols: ``gaps[a]``.
-
-    See Also
-    --------
-    Alignment : the best score instead of the smallest cost, with affine costs of gaps.
 
     Examples
     --------
@@ -172,7 +167,6 @@ class Edit(SequenceMeasure):
         return objects
 
     def _alphabet(self) -> list[Any]:
-        """Return the symbols with particular costs."""
         return list(dict.fromkeys(chain(self.gaps or {}, self.substitution or {}, *self._rows())))
 
     def learn(self, objects: list[Any], y: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -27,7 +28,7 @@ class SetMeasure(base.Measure):
     alpha = beta = 0.5
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        """Replace ``common[rows]``, the saliences f(x and z), by similarities; by default the ratio model."""
+        """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
         _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
@@ -47,21 +48,16 @@ class SetMeasure(base.Measure):
 
     def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: base.Tick = None) -> Array:
         out = common_salience(A, B, n_jobs)
-
-        def work(rows: slice) -> None:
-            self._combine(A.salience, B.salience, rows, out)
-
-        # Weighted sums round differently in the two halves.
-        return base.fill_strips(out, work, n_jobs, tick, mirror=B is A and self.symmetric and A.bits is None)
+        mirror = B is A and self.symmetric and A.bits is None  # weighted sums round differently in the two halves
+        work = partial(self._combine, A.salience, B.salience, common=out)
+        return base.fill_strips(out, work, n_jobs, tick, mirror=mirror)
 
 
 @dataclass
 class _Sets:
-    """Encoded sets: packed bits, or sparse rows (binary and weighted), and the salience f of each set."""
-
-    salience: Floats
-    bits: TwoWayArray | None = None
-    rows: Any = None
+    salience: Floats  # f of each set
+    bits: TwoWayArray | None = None  # packed; else:
+    rows: Any = None  # sparse
     weighted: Any = None
 
 
@@ -90,7 +86,6 @@ class _Features(base.FittedArrays):
 
     @classmethod
     def of(cls, collections: Sequence[Any], salience: Any) -> _Features:
-        """Collect the features that occur in the collections."""
         vocabulary = None
         tokens = [isinstance(objects, list) for objects in collections]
         if all(tokens):
@@ -130,7 +125,6 @@ class _Features(base.FittedArrays):
         return _Sets(salience, both_layouts(_pack_sparse(rows))) if self.bits else _Sets(salience, None, rows, weighted)
 
     def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, Floats]:
-        """Return sparse rows of the known tokens, and the salience of the other ones."""
         numbers = self.vocabulary or {}
         known = [sorted(numbers[token] for token in tokens if token in numbers) for tokens in objects]
         extra = np.zeros(len(objects))
@@ -143,7 +137,6 @@ class _Features(base.FittedArrays):
 
 
 def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
-    """Compute f(x and z) of every pair."""
     if A.bits is None or B.bits is None:
         n, d = B.rows.shape
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
@@ -156,7 +149,6 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
-    """Return the weight of each feature, in order."""
     named = isinstance(salience, Mapping)
     try:
         values = [salience[name] for name in (vocabulary or range(n_features))] if named else salience
@@ -218,7 +210,6 @@ def read_sets(X: Any, measure: base.Measure) -> Any:
 
 
 def _list_or_array(X: Any) -> Any:
-    """Convert frames to arrays, and vectors of Python objects to lists."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     return X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object else X
 
@@ -281,7 +272,6 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
 
 
 def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
-    """Return all lists of numbers in one array, and the start of each list."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in numbers])]).astype(np.int64)
     return np.array([number for row in numbers for number in row], dtype=np.int32), starts
 
@@ -297,10 +287,6 @@ class Jaccard(SetMeasure):
     ----------
     packed : bool, default=False
         Set to True for bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
-
-    See Also
-    --------
-    Dice, Overlap, TverskyRatio
 
     Examples
     --------
@@ -382,9 +368,8 @@ class TverskyContrast(_Tversky):
     Examples
     --------
     >>> from similis import TverskyContrast
-    >>> s = TverskyContrast(alpha=1.0, beta=0.0)
-    >>> s({"eyes", "nose"}, {"eyes"}), s({"eyes"}, {"eyes", "nose"})
-    (0.0, 1.0)
+    >>> TverskyContrast(alpha=1.0, beta=0.0)({"eyes"}, {"eyes", "nose"})
+    1.0
     """
 
     def learn(self, objects: Any, y: Any) -> None:

@@ -30,8 +30,7 @@ class FromFunction(base.Measure):
     Examples
     --------
     >>> from similis import FromFunction
-    >>> longer = FromFunction(lambda x, z: len(x) - len(z))
-    >>> longer.matrix(["a", "bcd"])
+    >>> FromFunction(lambda x, z: len(x) - len(z)).matrix(["a", "bcd"])
     array([[ 0., -2.],
            [ 2.,  0.]])
     """
@@ -41,7 +40,6 @@ class FromFunction(base.Measure):
     symmetric: bool = base.param(False, "boolean")
 
     def __call__(self, x: Any, z: Any) -> float:
-        """Return f(x, z)."""
         return self.f(x, z)
 
 
@@ -50,7 +48,7 @@ class FromMatrix(base.Measure):
     """Measure that looks up proximities in a stored matrix.
 
     The objects are row numbers of `S`, or ids, in a vector or in one column, so that any scikit-learn meta-estimator
-    slices rows and columns consistently. Entries are never mirrored. A clone shares `S`.
+    slices rows and columns consistently: ``Pairwise(FromMatrix(S))`` in front of a classifier. A clone shares `S`.
 
     Parameters
     ----------
@@ -61,10 +59,6 @@ class FromMatrix(base.Measure):
         Names of the objects; by default 0, 1, ..., n - 1.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities.
-
-    See Also
-    --------
-    Pairwise : ``Pairwise(FromMatrix(S))`` in front of a classifier.
 
     Examples
     --------
@@ -148,7 +142,6 @@ class FromMatrix(base.Measure):
 
 
 def _row_numbers(objects: Array, n: int) -> Indices:
-    """Validate row numbers of n objects."""
     try:
         if objects.dtype.kind not in "iufO":
             raise TypeError

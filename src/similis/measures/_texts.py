@@ -20,7 +20,6 @@ from similis.measures._vectors import sparse_products
 
 
 def read_texts(X: Any, who: str, types: type | tuple[type, ...], wanted: str) -> list[Any]:
-    """Validate texts (or bytes); return them as a list."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = X.ravel()

@@ -158,10 +158,6 @@ class VDM(CategoricalMeasure):
     max_ : float
         d_max; only with `similarity`.
 
-    See Also
-    --------
-    HVDM, Counting
-
     Examples
     --------
     >>> from similis import VDM
@@ -311,7 +307,6 @@ class HVDM(CategoricalMeasure):
         return np.sqrt(squares, out=squares)
 
     def _which_categorical(self, X: Any, objects: Array) -> Mask:
-        """Return a mask of the categorical columns."""
         d = objects.shape[1]
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
