@@ -46,10 +46,8 @@ def _named(name: str) -> Scores:
     parasail = require_package("parasail", extra="strings", who="Alignment")
     known = getattr(parasail, name.lower(), None)
     if not isinstance(known, parasail.Matrix):
-        raise ProximityError(
-            f"Unknown matrix {name[:40]!r}. Use blosum62, pam250, dnafull or others of these families, or pass a dict "
-            "of dicts."
-        )
+        known_names = "blosum62, pam250, dnafull or others of these families"
+        raise ProximityError(f"Unknown matrix {name[:40]!r}. Use {known_names}, or pass a dict of dicts.")
     # The last row of parasail is for unknown letters and for the asterisk.
     letters = {chr(code): int(place) for code, place in enumerate(known.mapper[:128]) if place < known.size - 1}
     return Scores(letters, np.array(known.matrix[:-1, :-1], dtype=np.int64))
@@ -65,9 +63,9 @@ def _given(matrix: dict[Any, Any]) -> Scores:
         value = matrix[a].get(b) if isinstance(matrix[a], Mapping) else None
         number = float(value) if isinstance(value, (int, float, np.number)) else math.nan
         if not (number.is_integer() and abs(number) <= 10_000):
+            got = f"Got {value!r} for {a!r} and {b!r}."
             raise ProximityError(
-                f"The matrix of Alignment must hold an integer matrix[a][b] for all its letters. Got {value!r} for "
-                f"{a!r} and {b!r}."
+                f"The matrix of Alignment must hold an integer matrix[a][b] for all its letters. {got}"
             )
         table[i, j] = number
     either = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
@@ -175,9 +173,8 @@ class Alignment(SequenceMeasure):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.gap_open < self.gap_extend:
-            raise ProximityError(
-                f"gap_open must not be below gap_extend. Got gap_open={self.gap_open} and gap_extend={self.gap_extend}."
-            )
+            got = f"Got gap_open={self.gap_open} and gap_extend={self.gap_extend}."
+            raise ProximityError(f"gap_open must not be below gap_extend. {got}")
         if self.score == "evalue" and self.mode == "global":
             raise ProximityError("score='evalue' needs local scores. Use mode='local', or another score.")
 
@@ -189,9 +186,8 @@ class Alignment(SequenceMeasure):
             own = _Aligner(self, scores, texts, texts).pairs(texts, texts)
             if (own < 0).any():
                 i = int(np.argmax(own < 0))
-                raise ProximityError(
-                    f"score='normalized' needs non-negative self-scores. Object {i} has the self-score {own[i]:g}."
-                )
+                got = f"Object {i} has the self-score {own[i]:g}."
+                raise ProximityError(f"score='normalized' needs non-negative self-scores. {got}")
         elif self.score == "evalue":
             check_is_fitted(self, "lambda_")
             if "" in texts:
@@ -229,10 +225,9 @@ class Alignment(SequenceMeasure):
         places = [_ASCII.index(letter) for letter in alphabet]
         table = scores.table[np.ix_(places, places)]
         if p @ table @ p >= 0 or table.max() <= 0:
-            raise ProximityError(
-                "score='evalue' needs a matrix with a negative mean and some positive score. For these letters the "
-                f"mean is {p @ table @ p:.3g} and the largest score {table.max()}."
-            )
+            found = f"the mean is {p @ table @ p:.3g} and the largest score {table.max()}"
+            needed = "a matrix with a negative mean and some positive score"
+            raise ProximityError(f"score='evalue' needs {needed}. For these letters {found}.")
         length = int(np.clip(len(letters) / len(objects), 30, LONGEST))
         draws = np.random.RandomState(0).choice(alphabet, p=p, size=(N_RANDOM, 2, length))
         left, right = (["".join(x) for x in draws[:, side]] for side in (0, 1))

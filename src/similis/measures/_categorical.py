@@ -55,14 +55,12 @@ def _rows_to_array(rows: Sequence[Any], who: str) -> Array:
     """Convert rows of mixed values to an array without turning numbers into text, as np.asarray would."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
-            raise ProximityError(
-                f"{who} needs rows of features. Expected 2D array, got 1D array instead: object {i} is "
-                f"{str(row)[:40]!r}. Reshape your data, or pass [list(text) for text in X] for text."
-            )
+            got = f"Expected 2D array, got 1D array instead: object {i} is {str(row)[:40]!r}."
+            hint = "Reshape your data, or pass [list(text) for text in X] for text."
+            raise ProximityError(f"{who} needs rows of features. {got} {hint}")
         if len(row) != len(rows[0]):
-            raise ProximityError(
-                f"Rows must have the same length. Row 0 has {len(rows[0])} values, row {i} has {len(row)}."
-            )
+            got = f"Row 0 has {len(rows[0])} values, row {i} has {len(row)}."
+            raise ProximityError(f"Rows must have the same length. {got}")
     table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for i, row in enumerate(rows):
         table[i] = list(row)

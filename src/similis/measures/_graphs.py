@@ -29,16 +29,13 @@ def _as_graph(x: Any, i: int) -> Graph:
     elif isinstance(x, (tuple, list)) and len(x) == 2 and not isinstance(x[0], str) and hasattr(x[1], "__len__"):
         edges, labels = x
     else:
-        raise ProximityError(
-            "WeisfeilerLehman needs graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or "
-            f"networkx graphs. Object {i} is a {type(x).__name__}."
-        )
+        wanted = "pairs (edges, node labels), dicts with 'edges' and 'node_labels', or networkx graphs"
+        raise ProximityError(f"WeisfeilerLehman needs graphs: {wanted}. Object {i} is a {type(x).__name__}.")
     if not len(labels):
         raise ProximityError(f"WeisfeilerLehman needs graphs with at least one node. Graph {i} has none.")
     if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise ProximityError(
-            f"WeisfeilerLehman needs edges (node, node) of a graph. Graph {i} has a {type(edges).__name__} instead."
-        )
+        got = type(edges).__name__
+        raise ProximityError(f"WeisfeilerLehman needs edges (node, node) of a graph. Graph {i} has a {got} instead.")
     named = isinstance(labels, Mapping)
     numbers = {node: k for k, node in enumerate(labels if named else range(len(labels)))}
     return list(labels.values() if named else labels), [_as_edge(edge, numbers, i) for edge in edges]
@@ -51,10 +48,8 @@ def _as_edge(edge: Any, numbers: dict[Any, int], i: int) -> tuple[int, int, Any]
     except (TypeError, ValueError):
         known = False
     if not known:
-        raise ProximityError(
-            "WeisfeilerLehman needs edges (node, node) or (node, node, label) between nodes that have labels. Graph "
-            f"{i} has {str(edge)[:40]}."
-        )
+        wanted = "edges (node, node) or (node, node, label) between nodes that have labels"
+        raise ProximityError(f"WeisfeilerLehman needs {wanted}. Graph {i} has {str(edge)[:40]}.")
     return numbers[a], numbers[b], label[0] if label else None
 
 
@@ -167,10 +162,8 @@ class _Labels(FittedArrays):
 
 @dataclass
 class _Counts:
-    """Counts of the known labels, and the self-similarity of each graph."""
-
-    counts: Any
-    own: Floats
+    counts: Any  # of the known labels
+    own: Floats  # self-similarity of each graph
 
 
 def _describe(graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> Histograms:

@@ -73,9 +73,7 @@ class Lin(_sets.SetMeasure):
 @base.storable
 @dataclass
 class _Information:
-    """Information -log P of every training feature, and of unseen features."""
-
-    values: dict[Any, float]
+    values: dict[Any, float]  # -log P of every training feature
     unseen: float
     of_sets: bool
 
@@ -178,10 +176,8 @@ def _as_list(parents: Any) -> list[Any]:
 
 @dataclass
 class _Concepts:
-    """Number of encoded objects, and the objects below each concept."""
-
-    n: int
-    members: dict[Any, list[int]]
+    n: int  # number of objects
+    members: dict[Any, list[int]]  # objects below each concept
 
 
 @base.estimator

@@ -131,9 +131,8 @@ def _dimension(collections: Sequence[list[Any]]) -> int:
     for objects in collections:
         for i, (points, _) in enumerate(objects):
             if points.shape[1] != first:
-                raise ProximityError(
-                    f"Points must all have the same dimension. Object 0 has {first}, object {i} has {points.shape[1]}."
-                )
+                got = f"Object 0 has {first}, object {i} has {points.shape[1]}."
+                raise ProximityError(f"Points must all have the same dimension. {got}")
     return first
 
 
@@ -337,9 +336,8 @@ class PyramidMatch(PointSetMeasure):
                 out[rows] /= np.sqrt(np.outer(own_A[rows], own_B))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
-        return base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror).astype(
-            self.result_dtype(A, B), copy=False
-        )
+        base.fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
+        return out.astype(self.result_dtype(A, B), copy=False)
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:

@@ -140,10 +140,8 @@ class Edit(SequenceMeasure):
     def _validate_params(self) -> None:
         super()._validate_params()
         if len(self.weights) != 3 or not all(map(_is_weight, self.weights)):
-            raise ProximityError(
-                "The 'weights' parameter of Edit must be three finite, non-negative numbers: insert, delete, "
-                f"substitute. Got {str(self.weights)[:60]}."
-            )
+            wanted = "three finite, non-negative numbers: insert, delete, substitute"
+            raise ProximityError(f"The 'weights' parameter of Edit must be {wanted}. Got {str(self.weights)[:60]}.")
         for name, costs in (("gaps", self.gaps or {}), *(("substitution", row) for row in self._rows())):
             for symbol, cost in costs.items():
                 if not _is_weight(cost):
@@ -160,10 +158,9 @@ class Edit(SequenceMeasure):
         objects = super().validate_objects(X)
         words = [a for a in self._alphabet() if _character(a) == UNKNOWN]
         if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
-            raise ProximityError(
-                f"Edit compares texts by characters, but {str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a "
-                "character. Pass lists of symbols, as text.split()."
-            )
+            wrong = f"{str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a character"
+            hint = "Pass lists of symbols, as text.split()."
+            raise ProximityError(f"Edit compares texts by characters, but {wrong}. {hint}")
         return objects
 
     def _alphabet(self) -> list[Any]:

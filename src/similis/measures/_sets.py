@@ -154,18 +154,14 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
         values = [salience[name] for name in (vocabulary or range(n_features))] if named else salience
         weights = np.asarray(values, dtype=np.float64)
     except KeyError as error:
-        raise ProximityError(
-            f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none; add it, or pass a "
-            "collections.defaultdict."
-        ) from None
+        hint = f"Feature {error.args[0]!r} has none; add it, or pass a collections.defaultdict."
+        raise ProximityError(f"salience must hold a weight for every feature. {hint}") from None
     except (TypeError, ValueError):
         wrong = "a number for every feature. Got other values" if named else f"numbers. Got {str(salience)[:60]!r}"
         raise ProximityError(f"salience must hold {wrong}.") from None
     if not named and (vocabulary is not None or weights.shape != (n_features,)):
-        raise ProximityError(
-            f"salience must be a dict for sets of tokens, or one weight per column for binary rows, {n_features}. "
-            f"Got shape {weights.shape}."
-        )
+        wanted = f"a dict for sets of tokens, or one weight per column for binary rows, {n_features}"
+        raise ProximityError(f"salience must be {wanted}. Got shape {weights.shape}.")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ProximityError("salience must hold finite, non-negative weights.")
     return weights
@@ -177,21 +173,18 @@ def read_sets(X: Any, measure: base.Measure) -> Any:
     if getattr(measure, "packed", False):
         A = base.check_table(X, who, dtype=None, order="C")
         if A.dtype not in (np.uint8, np.uint64):
-            raise ProximityError(
-                f"{who} with packed=True needs rows of uint8 or uint64 words, as made by numpy.packbits. Got {A.dtype}."
-            )
+            wanted = "rows of uint8 or uint64 words, as made by numpy.packbits"
+            raise ProximityError(f"{who} with packed=True needs {wanted}. Got {A.dtype}.")
         return A if A.dtype == np.uint64 else words(A)
     if isinstance(X, (list, tuple)):
         if not len(X):
             raise ProximityError(f"{who} needs at least one object. Found array with 0 sample(s).")
         if not all(isinstance(x, np.ndarray) and x.dtype != object for x in X):
             return [_as_set(x, i, who) for i, x in enumerate(X)]
+    wanted = f"{who} needs sets of tokens, or binary rows of 0 and 1."
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         text = str(X.flat[0])[:40] if X.size else ""
-        raise ProximityError(
-            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
-            "[set(x.split()) for x in X]."
-        )
+        raise ProximityError(f"{wanted} Got text, {text!r}; pass sets, as in [set(x.split()) for x in X].")
     A = base.check_table(X, who, accept_sparse="csr", dtype="numeric")
     values = A
     if sparse.issparse(A):
@@ -201,11 +194,8 @@ def read_sets(X: Any, measure: base.Measure) -> Any:
         values = A.data
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = base.first_position(strange) if values is A else "a stored entry"
-        raise ProximityError(
-            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
-            "Threshold the rows first, as in X > 0."
-        )
+        got = f"{values[strange][0]} at {base.first_position(strange) if values is A else 'a stored entry'}"
+        raise ProximityError(f"{wanted} Got {got}. Threshold the rows first, as in X > 0.")
     return A.astype(bool) if values is A else A
 
 
@@ -216,10 +206,8 @@ def _list_or_array(X: Any) -> Any:
 
 def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
     if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
-        raise ProximityError(
-            f"{who} needs sets of tokens. Object {i} is a {type(x).__name__}, {str(x)[:40]!r}; pass set(x) or "
-            "x.split()."
-        )
+        got = f"Object {i} is a {type(x).__name__}, {str(x)[:40]!r}"
+        raise ProximityError(f"{who} needs sets of tokens. {got}; pass set(x) or x.split().")
     try:
         return frozenset(x)
     except TypeError as error:

@@ -129,9 +129,8 @@ class FromMatrix(base.Measure):
             except ValueError:
                 raise ProximityError("FromMatrix needs a square matrix S. Got rows of different lengths.") from None
         if len(S.shape) not in (2, 3) or S.shape[0] != S.shape[1]:
-            raise ProximityError(
-                f"FromMatrix needs a square matrix S, one row and one column per object. Got shape {tuple(S.shape)}."
-            )
+            wanted = "a square matrix S, one row and one column per object"
+            raise ProximityError(f"FromMatrix needs {wanted}. Got shape {tuple(S.shape)}.")
         if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
             raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
@@ -149,10 +148,9 @@ def _row_numbers(objects: Array, n: int) -> Indices:
             places = objects.astype(np.intp)
         strange = np.asarray(places != objects, dtype=bool) | (places < 0) | (places >= n)
     except (TypeError, ValueError):
-        raise ProximityError(
-            f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}. Got values of type "
-            f"{objects.dtype}; pass the ids they name as ids=..."
-        ) from None
+        wanted = f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}."
+        hint = f"Got values of type {objects.dtype}; pass the ids they name as ids=..."
+        raise ProximityError(f"{wanted} {hint}") from None
     if strange.any():
         row = int(np.argmax(strange))
         raise ProximityError(f"Object {row} is {objects[row]}, but the row numbers of S are 0 to {n - 1}.")

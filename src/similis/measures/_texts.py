@@ -132,10 +132,8 @@ class TfidfCosine(Measure):
         super()._validate_params()
         sizes = self.ngram_range
         if len(sizes) != 2 or not all(isinstance(k, Integral) for k in sizes) or not 1 <= sizes[0] <= sizes[1]:
-            raise ProximityError(
-                "The 'ngram_range' parameter of TfidfCosine must be two integers, 1 <= shortest <= longest. Got "
-                f"{str(sizes)[:60]}."
-            )
+            wanted = "two integers, 1 <= shortest <= longest"
+            raise ProximityError(f"The 'ngram_range' parameter of TfidfCosine must be {wanted}. Got {str(sizes)[:60]}.")
 
     def validate_objects(self, X: Any) -> list[str]:
         return read_texts(X, "TfidfCosine", str, "texts")
@@ -148,9 +146,8 @@ class TfidfCosine(Measure):
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
-            raise ProximityError(
-                "TfidfCosine found no word in any training text. Pass texts with words, or use analyzer='char'."
-            ) from None
+            hint = "Pass texts with words, or use analyzer='char'."
+            raise ProximityError(f"TfidfCosine found no word in any training text. {hint}") from None
 
     def encode(self, objects: list[str]) -> Any:
         check_is_fitted(self, "_vectorizer")

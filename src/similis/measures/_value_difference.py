@@ -322,10 +322,8 @@ class HVDM(CategoricalMeasure):
         if chosen.dtype.kind == "b" and chosen.shape == (d,):
             return chosen.copy()
         if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < -d or chosen.max() >= d):
-            raise ProximityError(
-                f"categorical must hold column numbers below {d}, {d} booleans, or column names of a frame. "
-                f"Got {self.categorical!r}."
-            )
+            wanted = f"column numbers below {d}, {d} booleans, or column names of a frame"
+            raise ProximityError(f"categorical must hold {wanted}. Got {self.categorical!r}.")
         mask = np.zeros(d, dtype=bool)
         mask[chosen.astype(np.intp)] = True
         return mask

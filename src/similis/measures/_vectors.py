@@ -136,10 +136,8 @@ class Polynomial(VectorMeasure):
             inner += self.coef0
             np.power(inner, self.degree, out=inner)
         if not np.isfinite(inner).all():
-            raise ProximityError(
-                f"Polynomial(degree={self.degree}) of these vectors overflows. Scale them down, or normalize them with "
-                "lift=0."
-            )
+            hint = "Scale them down, or normalize them with lift=0."
+            raise ProximityError(f"Polynomial(degree={self.degree}) of these vectors overflows. {hint}")
         return inner
 
 
