@@ -245,8 +245,7 @@ class _Aligner:
         m, n = (max((len(text) for text in texts), default=0) for texts in (left, right))
         largest = int(np.abs(scores.table).max()) * min(m, n) + 2 * measure.gap_open + measure.gap_extend * (m + n)
         width = 16 if largest < SHORT else 32
-        self.gaps = (measure.gap_open, measure.gap_extend)
-        self.is_global = measure.mode == "global"
+        self.gaps, self.is_global = (measure.gap_open, measure.gap_extend), measure.mode == "global"
         self.matrix = parasail.matrix_create("".join(_ASCII[: len(scores.table)]), 0, 0, True)
         for (i, j), value in np.ndenumerate(scores.table):
             self.matrix.set_value(j, i, int(value))  # rows in parasail are the letters of the second sequence

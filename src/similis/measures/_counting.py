@@ -18,13 +18,6 @@ from similis.measures._vectors import TwoWayArray, both_layouts
 FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
 
 
-class _LeftAndRight(TwoWayArray):
-    """Codes in which a missing value is another one on the left than on the right, so that it equals nothing."""
-
-    def __getitem__(self, some: slice) -> TwoWayArray:
-        return _LeftAndRight(self.rows[some], np.array(self.columns[:, some], order="C"))
-
-
 @estimator
 class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
@@ -74,9 +67,8 @@ class Counting(CategoricalMeasure):
         try:
             return super().validate_objects(X)
         except ProximityError as error:
-            if "same length" in str(error):
-                raise ProximityError(f"{error} Pass Python sets, or sets=True, to count common elements.") from None
-            raise
+            hint = " Pass Python sets, or sets=True, to count common elements." if "same length" in str(error) else ""
+            raise ProximityError(f"{error}{hint}") from None
 
     def learn(self, objects: Any, y: Any) -> None:
         self._features = _Features.of([objects], None) if self._are_sets(objects) else None
@@ -110,9 +102,10 @@ class Counting(CategoricalMeasure):
         codes = codebook.encode(table)
         if self.missing == "match":
             return both_layouts(codes)
+        # A missing value has another code on the left than on the right, so that it equals nothing.
         left = np.where(codes == codebook.missing_code(), codebook.size + 1, codes)
         dtype = np.min_scalar_type(int(codebook.size.max()) + 1)
-        return _LeftAndRight(left.astype(dtype), np.array(codes.T, dtype, order="C"))
+        return TwoWayArray(left.astype(dtype), np.array(codes.T, dtype, order="C"))
 
     def pairs(self, left: Any, right: Any) -> Array:
         if any(map(self._are_sets, (left, right))) or getattr(self, "_features", None) is not None:

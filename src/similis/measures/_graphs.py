@@ -43,14 +43,12 @@ def _as_graph(x: Any, i: int) -> Graph:
 
 def _as_edge(edge: Any, numbers: dict[Any, int], i: int) -> tuple[int, int, Any]:
     try:
-        a, b, *label = edge
-        known = len(label) <= 1 and a in numbers and b in numbers
-    except (TypeError, ValueError):
-        known = False
-    if not known:
+        ends = tuple(edge)
+        a, b, label = ends if len(ends) == 3 else (*ends, None)
+        return numbers[a], numbers[b], label
+    except (TypeError, ValueError, KeyError):
         wanted = "edges (node, node) or (node, node, label) between nodes that have labels"
-        raise ProximityError(f"WeisfeilerLehman needs {wanted}. Graph {i} has {str(edge)[:40]}.")
-    return numbers[a], numbers[b], label[0] if label else None
+        raise ProximityError(f"WeisfeilerLehman needs {wanted}. Graph {i} has {str(edge)[:40]}.") from None
 
 
 @estimator

@@ -23,11 +23,11 @@ class Lin(_sets.SetMeasure):
     """Lin similarity: twice the information of common features divided by that of both objects.
 
     s(x, z) = 2 I(common) / (I(x) + I(z)), the ratio model with alpha = beta = 0.5, where the information I of a set of
-    features is the sum of -log P over them and P the relative frequency of a feature among the training objects.
+    features is the sum of -log P over them and P the relative frequency of a feature among the training objects;
+    1 / (n + 1) for a feature of none, which the paper does not define. Without any information the similarity is 1.
 
     Objects are rows of categories (a feature is a value in its column), Python sets of tokens, or a sparse binary
-    matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this. A feature that no
-    training object has gets -log(1 / (n + 1)), which the paper does not define. Without any information, s(x, z) = 1.
+    matrix. Features are assumed to be independent; :class:`ResidualEntropy` does not assume this.
 
     Examples
     --------
@@ -129,8 +129,8 @@ class Resnik(base.Measure):
         occurrences: list[tuple[frozenset[Any], Any]] = [(concepts, 1) for concepts in objects]
         if self.counts is not None:
             occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]
-            counted = [count for _, count in occurrences if isinstance(count, (int, float)) and 0 <= count < math.inf]
-            if len(counted) < len(occurrences) or not any(counted):
+            counts = self.counts.values()
+            if not all(isinstance(n, (int, float)) and 0 <= n < math.inf for n in counts) or not any(counts):
                 raise ProximityError("counts must hold finite numbers of at least zero, not all of them zero.")
         below: Counter[Any] = Counter()
         for concepts, count in occurrences:
@@ -185,13 +185,11 @@ class ResidualEntropy(base.Measure):
     """Residual entropy: information in the common features minus the information in those of one object only.
 
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
-    training object and H its entropy given that it has the features.
+    training object and H its entropy given that it has the features, 0 if no training object has them all (a case that
+    the paper does not define). An object need not be most similar to itself. :class:`Lin` assumes independent features.
 
     Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
     of other values (a feature is a value in its column). `fit` determines whether rows are binary.
-
-    If no training object has all the features, the entropy is 0; the paper does not define this case, nor how numbers
-    become features. An object need not be most similar to itself. :class:`Lin` assumes independent features.
 
     Parameters
     ----------
@@ -249,9 +247,8 @@ class ResidualEntropy(base.Measure):
         # Two new objects may share a feature that no training object has, so extend the vocabulary.
         vocabulary = dict(self._context.vocabulary)
         collections = [self._in_bins(objects) for objects in collections]
-        for tokens in chain(*map(self._context.sets, collections)):
-            for token in tokens:
-                vocabulary.setdefault(token, len(vocabulary))
+        for token in chain(*chain(*map(self._context.sets, collections))):
+            vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
 
     def _in_bins(self, objects: Any) -> Any:

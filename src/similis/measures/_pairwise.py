@@ -108,6 +108,12 @@ class Pairwise(MeasuringTransformer):
     n_jobs: int | None = base.param(None, base.Integral, None)
     progress: bool = base.param(False, "boolean")
 
+    def _validate_params(self) -> None:
+        if callable(self.measure) and not isinstance(self.measure, base.Measure):
+            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
+        super()._validate_params()
+
+    @base.validated_outer
     def fit(self, X: Any, y: Any = None) -> Pairwise:
         """Fit the measure and store the objects.
 
@@ -118,12 +124,6 @@ class Pairwise(MeasuringTransformer):
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
         """
-        if callable(self.measure) and not isinstance(self.measure, base.Measure):
-            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
-        return self._fit(X, y)
-
-    @base.validated_outer
-    def _fit(self, X: Any, y: Any) -> Pairwise:
         self.objects_ = self._fit_measure(X, y)
         # Names of the objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ...
         names: Any = getattr(X, "index", None) if hasattr(X, "iloc") else None
@@ -222,8 +222,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     n_landmarks, spectrum, random_state
         As in :class:`similis.Landmarks`, which does the same for a precomputed matrix.
     selection : {"random", "kcenter", "medoids"}, default="random"
-        Random objects; a random object, then repeatedly the object least similar to those selected (n comparisons
-        each); or medoids of clusters among 2,000 random objects.
+        Random objects; a random one, then repeatedly the one least similar to those selected; or medoids of clusters
+        among 2,000 random objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
     n_jobs : int, optional
@@ -267,16 +267,14 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     def fit(self, X: Any, y: Any = None) -> PairwiseLandmarks:
         """Fit the measure, choose the landmarks and find the axes; parameters as in :meth:`Pairwise.fit`."""
         if self.output == "nystrom" and self.measure.kind == "dissimilarity":
-            raise ProximityError(
-                f"output='nystrom' needs similarities, but {type(self.measure).__name__} returns dissimilarities. Use "
-                "output='features', or a measure of similarity."
-            )
+            wrong = f"{type(self.measure).__name__} returns dissimilarities"
+            hint = "Use output='features', or a measure of similarity."
+            raise ProximityError(f"output='nystrom' needs similarities, but {wrong}. {hint}")
         objects = self._fit_measure(X, y)
         self.landmark_indices_ = self._choose(objects)
         self.objects_ = base.take_objects(objects, self.landmark_indices_)
-        self.asymmetry_ = 0.0
+        k, self.asymmetry_ = len(self.landmark_indices_), 0.0
         if self.output == "features":
-            k = len(self.landmark_indices_)
             self.components_, self.signature_ = np.eye(k), np.ones(k)
         else:
             columns = self._encoded_objects()
@@ -296,23 +294,23 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         return len(self.components_)
 
     def _choose(self, objects: Any) -> Indices:
-        n = base.count_objects(objects)
+        n, measure = base.count_objects(objects), self.measure_
         k = min(n, self.n_landmarks)
         rng = check_random_state(self.random_state)
-        sign = -1 if self.measure_.kind == "dissimilarity" else 1
+        sign = -1 if measure.kind == "dissimilarity" else 1
         if self.selection == "random" or k == n:
             return np.sort(rng.permutation(n)[:k])
         if self.selection == "medoids":
             sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-            encoded = self.measure_.encode(base.take_objects(objects, sample))
-            S = self.measure_.block(encoded, encoded, self.n_jobs)
+            encoded = measure.encode(base.take_objects(objects, sample))
+            S = measure.block(encoded, encoded, self.n_jobs)
             return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
         # Farthest first, one column of the matrix at a time, so that memory holds n numbers.
-        encoded = self.measure_.encode(objects)
+        encoded = measure.encode(objects)
         chosen, nearest = [int(rng.randint(n))], np.full(n, -np.inf)
         while len(chosen) < k:
-            landmark = self.measure_.encode(base.take_objects(objects, np.array(chosen[-1:])))
-            nearest = np.maximum(nearest, sign * self.measure_.block(encoded, landmark, self.n_jobs)[:, 0])
+            landmark = measure.encode(base.take_objects(objects, np.array(chosen[-1:])))
+            nearest = np.maximum(nearest, sign * measure.block(encoded, landmark, self.n_jobs)[:, 0])
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)

@@ -23,9 +23,8 @@ class VectorMeasure(base.Measure):
         A = base.check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
-            where = base.first_position(strange)
-            value = "NaN" if np.isnan(A).any() else "infinity (inf)"
-            raise ProximityError(f"{who} needs finite numbers. Got {value} at {where}. Impute or drop it first.")
+            got = f"{'NaN' if np.isnan(A).any() else 'infinity (inf)'} at {base.first_position(strange)}"
+            raise ProximityError(f"{who} needs finite numbers. Got {got}. Impute or drop it first.")
         return A
 
     def encode_together(self, collections: Any) -> list[Any]:
@@ -100,8 +99,7 @@ class Polynomial(VectorMeasure):
     coef0 : float, default=0.0
         Added before the power; 1 gives [cazzanti2007] Eq. (2.14).
     lift : float, optional
-        If given, each vector gets one more coordinate of this value and is scaled to length one, as in [bernal2003]
-        sec. 2; 0 only normalizes.
+        Add a coordinate of this value to each vector and scale it to length one, as in [bernal2003] sec. 2.
 
     Examples
     --------
@@ -175,15 +173,13 @@ class Sigmoid(VectorMeasure):
 class Cosine(VectorMeasure):
     """Cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
 
-    The cosine of the zero vector with any vector, including itself, is 0. For powers of the cosine use
-    :class:`Polynomial` with ``lift=0``.
+    It is 0 for the zero vector. Powers of the cosine are :class:`Polynomial` with ``lift=0``.
 
     Examples
     --------
     >>> from similis import Cosine
-    >>> Cosine().matrix([[1, 0], [3, 4]]).round(1)
-    array([[1. , 0.6],
-           [0.6, 1. ]])
+    >>> Cosine()([1, 0], [3, 4])
+    0.6
     """
 
     domain_ = (-1.0, 1.0)
@@ -217,8 +213,7 @@ class RBF(DistanceMeasure):
     Parameters
     ----------
     gamma : float, default=1.0
-        Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2, where the minus
-        sign is missing.
+        1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (printed without minus sign).
 
     Examples
     --------
@@ -260,14 +255,12 @@ _FAR = 20.0  # larger powers are computed from differences divided by the larges
 class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
-    Computed from differences, so that nearby vectors far from the origin lose no digits. p = 0.5, 1, 2 and infinity are
-    fast.
+    Computed from differences, so that nearby vectors far from the origin lose no digits.
 
     Parameters
     ----------
     p : float, default=2.0
-        Positive order: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle inequality
-        fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
+        Order above 0; 0.5 (of [pekalska2000] sec. 4.5), 1, 2 and infinity are fast. Below 1 it is not a metric.
 
     Examples
     --------
@@ -285,9 +278,8 @@ class Chebyshev(DistanceMeasure):
     Examples
     --------
     >>> from similis import Chebyshev
-    >>> Chebyshev().matrix([[0, 0], [3, 1]])
-    array([[0., 3.],
-           [3., 0.]])
+    >>> Chebyshev()([0, 0], [3, 1])
+    3.0
     """
 
     p = np.inf
