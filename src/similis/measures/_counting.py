@@ -23,16 +23,14 @@ class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
     Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are any
-    hashable objects. The similarity of a set to itself is its size; normalized similarities of sets are
-    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
+    hashable objects. Normalized similarities of sets are :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
         Count two missing values (None, NaN, NA) of a feature as equal or not; "?" is an ordinary value.
     sets : bool, default=False
-        Read lists of tokens of any length, or binary rows, as sets, in which only common ones count. Python sets are
-        read as sets in any case.
+        Read lists of tokens of any length, or binary rows, as sets, as Python sets are in any case.
 
     Attributes
     ----------

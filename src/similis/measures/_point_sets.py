@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,7 +45,7 @@ class PointSets:
 
     points: Array
     weights: Floats
-    starts: NDArray[np.int64]
+    starts: Array
     dtype: np.dtype[Any]
 
     @classmethod
@@ -69,7 +68,7 @@ class PointSets:
         place = slice(*self.starts[i : i + 2])
         return self.points[place], self.weights[place]
 
-    def get_from(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
+    def get_from(self, first: int) -> tuple[Array, Floats, Array]:
         begin = self.starts[first]
         return self.points[begin:], self.weights[begin:], self.starts[first:] - begin
 
@@ -340,7 +339,7 @@ class PyramidMatch(PointSetMeasure):
         return out.astype(self.result_dtype(A, B), copy=False)
 
 
-def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+def _bin_names(cells: Array, level: int) -> Array:
     """Return a 64-bit hash of the cell and level of each bin, the same in every collection."""
     name = np.full(len(cells), level, dtype=np.uint64)
     for column in (np.zeros(len(cells), dtype=np.int64), *cells.T):

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.arrays import Array
@@ -100,8 +99,7 @@ class Edit(SequenceMeasure):
     Parameters
     ----------
     weights : tuple of three numbers, default=(1, 1, 1)
-        Costs of an insertion, a deletion and a substitution; (1, 1, 1) is the Levenshtein distance, (1, 1, 2) counts
-        insertions and deletions only.
+        Costs of an insertion, a deletion and a substitution; (1, 1, 1) is the Levenshtein distance.
     normalize : bool or "metric", default=False
         True divides by the largest possible distance of sequences of these lengths. "metric" is
         2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion ([yujian2007]), a metric if d is.
@@ -247,7 +245,7 @@ class Edit(SequenceMeasure):
 @dataclass
 class _Spelled:
     texts: list[str]
-    lengths: NDArray[np.int64]
+    lengths: Array
     # If symbols have particular costs: code points, classes, and starts of the sequences.
     classes: tuple[Array, Array, Array] | None = None
 

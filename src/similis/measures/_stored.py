@@ -86,10 +86,8 @@ class FromMatrix(base.Measure):
         if objects.ndim == 2 and objects.shape[1] == 1:
             objects = objects[:, 0]
         if objects.ndim != 1:
-            raise ProximityError(
-                "FromMatrix needs a vector or one column of row numbers or ids. Got an array of shape "
-                f"{objects.shape}; for a matrix of proximities omit the Pairwise step."
-            )
+            got = f"Got an array of shape {objects.shape}; for a matrix of proximities omit the Pairwise step."
+            raise ProximityError(f"FromMatrix needs a vector or one column of row numbers or ids. {got}")
         n = self._stored().shape[0]
         if self.ids is None:
             return _row_numbers(objects, n)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
@@ -40,8 +39,8 @@ class ValueTables(base.FittedArrays):
     groups: list[tuple[int, int]]  # first feature and the one after the last
     weights: Indices  # per feature: factor of its kind in the code of the group
     table: Floats
-    offsets: NDArray[np.int64]
-    widths: NDArray[np.int64]
+    offsets: Array
+    widths: Array
 
     def verify_fitted(self) -> None:
         super().verify_fitted()
@@ -89,8 +88,7 @@ class ValueTables(base.FittedArrays):
     @property
     def largest(self) -> float:
         """Upper bound of the dissimilarity of any two objects."""
-        ends = np.append(self.offsets[1:], len(self.table))
-        return float(sum(self.table[a:b].max() for a, b in zip(self.offsets, ends)))
+        return float(sum(np.maximum.reduceat(self.table, self.offsets)))
 
     def encode(self, objects: Array) -> TwoWayArray:
         codes = self.codebook.encode(objects)
@@ -148,8 +146,7 @@ class VDM(CategoricalMeasure):
     unseen : {"zero", "prior"}, default="zero"
         A value that did not occur in training adds nothing, or has the class frequencies as its probabilities.
     similarity : bool, default=False
-        Return the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training objects ([chen2010]
-        p. 35). A new object farther away has a negative similarity.
+        Return 1 - d(x, z) / d_max, d_max the largest d(x, z) in training ([chen2010] p. 35); it may be negative.
 
     Attributes
     ----------
@@ -181,8 +178,7 @@ class VDM(CategoricalMeasure):
     def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = base.check_labels(y, len(objects), who="VDM", min_classes=1)
         tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
-        self._tables = tables
-        self.domain_ = (0.0, tables.largest)
+        self._tables, self.domain_ = tables, (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
             firsts = range(0, len(rows), base.STRIP)
