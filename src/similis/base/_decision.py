@@ -84,7 +84,6 @@ def as_float_array(values: Any, name: str) -> Floats:
 
 
 def check_class_weights(sample_weight: Any, S: Array, codes: Indices, classes: Array) -> Floats:
-    """Validate `sample_weight` for a classifier."""
     if sample_weight is None:
         return np.ones(len(codes))
     given = as_float_array(sample_weight, "sample_weight")
