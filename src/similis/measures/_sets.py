@@ -15,7 +15,7 @@ from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
-from similis.measures._vectors import TwoWayArray, both_layouts
+from similis.measures._vectors import TwoWayArray, both_layouts, run_kernel
 
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
@@ -138,10 +138,8 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
         # Rounding must not raise f(x and z) above f(x) or f(z).
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
-    bits = A.bits.rows, B.bits.columns
     out = np.empty((len(A.salience), len(B.salience)))
-    base.for_each_strip(lambda r: _kernels.common_bits(*bits, r.start, r.stop, B is A, out), len(out), n_jobs)
-    return out
+    return run_kernel(_kernels.common_bits, (A.bits.rows, B.bits.columns), out, B is A, n_jobs)
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
@@ -286,8 +284,7 @@ class Jaccard(SetMeasure):
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
-    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects. Two empty sets have
-    similarity 1.
+    Equal to :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects.
 
     Examples
     --------
@@ -332,8 +329,7 @@ class _Tversky(SetMeasure):
 class TverskyContrast(_Tversky):
     """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
 
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
-    similarity 0.
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix.
 
     Parameters
     ----------

@@ -20,8 +20,7 @@ class FromFunction(base.Measure):
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value. With ``n_jobs`` the
-        calls are distributed over processes, so that `f` and the objects must be picklable.
+        ``f(x, z)`` returns the proximity of x to z, NaN if missing. With ``n_jobs`` it must be picklable.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the returned number.
     symmetric : bool, default=False

@@ -12,7 +12,7 @@ from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
-from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
+from similis.measures._vectors import TwoWayArray, both_layouts, power_distances, run_kernel
 
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
@@ -98,14 +98,8 @@ class ValueTables(base.FittedArrays):
         return both_layouts(grouped)
 
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
-        out = np.empty((A.shape[0], B.shape[0]))
-        operands = A.rows, B.columns, self.table, self.offsets, self.widths
-
-        def work(rows: slice) -> None:
-            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
-
-        base.for_each_strip(work, len(out), n_jobs, tick)
-        return out
+        operands, out = (A.rows, B.columns, self.table, self.offsets, self.widths), np.empty((A.shape[0], B.shape[0]))
+        return run_kernel(_kernels.value_difference, operands, out, B is A, n_jobs, tick)
 
 
 def _grouped(tables: list[Array]) -> tuple[Any, ...]:
@@ -133,9 +127,8 @@ class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
-    estimated from the training objects, in a pipeline ``make_pipeline(Pairwise(VDM()), classifier)`` from those of the
-    training fold. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
-    classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
+    estimated in training. [cazzanti2007] Eq. (2.3) is printed for one class; the sum over all classes doubles it for
+    two classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Parameters
     ----------
@@ -255,7 +248,6 @@ class HVDM(CategoricalMeasure):
         "mean_": base.fitted_reals("d"),
         "scale_": base.fitted_reals("d"),
     }
-
     kind = "dissimilarity"
 
     @property
@@ -307,12 +299,10 @@ class HVDM(CategoricalMeasure):
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
-            numeric = objects.dtype.kind in "iuf"
-            return np.array([not (numeric or all_numbers(objects[:, k])) for k in range(d)])
+            return np.array([objects.dtype.kind not in "iuf" and not all_numbers(column) for column in objects.T])
         chosen = np.asarray(self.categorical)
         if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
-            unknown = set(chosen.ravel().tolist()) - set(self.feature_names_in_)
-            if unknown:
+            if unknown := set(chosen.ravel().tolist()) - set(self.feature_names_in_):
                 raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
             return np.isin(self.feature_names_in_, chosen)
         if chosen.dtype.kind == "b" and chosen.shape == (d,):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class TwoWayArray:
     """Objects stored by rows for the left side of a kernel and by columns for the right side."""
 
     rows: Array
-    columns: Array = field(repr=False)
+    columns: Array
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -64,6 +64,14 @@ class TwoWayArray:
 def both_layouts(rows: Array) -> TwoWayArray:
     """Store rows for the kernels: both copies contiguous and writeable, so that one compiled form serves all."""
     return TwoWayArray(np.require(rows, requirements=["C", "W"]), np.array(rows.T, order="C"))
+
+
+def run_kernel(
+    kernel: Any, operands: Any, out: Array, mirror: bool, n_jobs: int | None, tick: base.Tick = None, **options: Any
+) -> Array:
+    """Fill a matrix by ``kernel(*operands, first, stop, mirror, out)`` for strips of rows, on several threads."""
+    base.for_each_strip(lambda r: kernel(*operands, r.start, r.stop, mirror, out), len(out), n_jobs, tick, **options)
+    return out
 
 
 def normalized(A: Array) -> Array:
@@ -293,7 +301,6 @@ def power_distances(
     dtype = np.result_type(A.dtype, B.dtype)
     A, B = A.astype(dtype), B.astype(dtype)
     out = np.empty((A.shape[0], B.shape[0]), dtype)
-
     if root and _FAR < p < np.inf:
         for i, x in enumerate(A.rows):  # divide by the largest difference: high powers overflow and underflow
             apart = np.abs(B.rows - x)
@@ -301,9 +308,4 @@ def power_distances(
             shares = apart / np.where(largest > 0, largest, 1)[:, None]
             out[i] = largest * (shares**p).sum(axis=1) ** (1 / p)
         return out
-
-    def work(rows: slice) -> None:
-        _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)
-
-    base.for_each_strip(work, A.shape[0], n_jobs, tick)
-    return out
+    return run_kernel(_kernels.minkowski, (A.rows, B.columns, float(p), root), out, mirror, n_jobs, tick)
