@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
@@ -91,7 +92,7 @@ def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: base.Tick =
     out = np.empty((A.shape[0], B.shape[0]))
 
     def work(rows: slice) -> None:
-        out[rows] = (A[rows] @ B.T).toarray()
+        out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
 
     return base.fill_strips(out, work, n_jobs, tick, step=ROWS, mirror=B is A)
 
