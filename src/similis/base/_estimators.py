@@ -175,8 +175,8 @@ class ColumnsMixin:
         "_kept_places": fitted_indices("kept", below="n", optional=True),
     }
 
-    _kept_objects: Indices  # part of saved models
-    _kept_places: Indices  # part of saved models
+    _kept_objects: Indices  # in saved models
+    _kept_places: Indices  # in saved models
     n_features_in_: int
 
     def keep_columns(self, objects: Indices) -> None:
@@ -260,14 +260,18 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 
-    _check_pair = check_training_labels
+    def _check_pair(self, X: ArrayLike, y: Any, **options: Any) -> tuple[Array, Indices]:
+        return self.check_training_labels(X, y, **options)
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``."""
+        """Score validated rows, (m, G), by default by probabilities: the hook behind ``predict``."""
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
-        """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function"."""
+        """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function".
+
+        By default scores are probabilities and decision values; for two classes, these are differences.
+        """
         if response == "predict":
             return self.classes_[self.scores_to_codes(scores)]
         if not hasattr(self, response):
@@ -397,7 +401,8 @@ class ProximityRegressor(RegressorMixin, _Predictor):
         S = self.check_training(X, keep_sparse=keep_sparse)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
 
-    _check_pair = check_training_target
+    def _check_pair(self, X: ArrayLike, y: Any, **options: Any) -> tuple[Array, Floats]:
+        return self.check_training_target(X, y, **options)
 
     def row_values(self, Q: Array) -> Floats:
         """Predict the values of validated rows, (m,): the hook behind ``predict``."""

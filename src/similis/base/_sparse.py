@@ -99,7 +99,6 @@ class SparseRows(FittedArrays):
             yield rows, np.unique(near[near >= 0]), *self.among(near)
 
     def verify_fitted(self) -> None:
-        """Raise an error unless the arrays describe a matrix."""
         super().verify_fitted()
         shape, ends = self.shape, self.indptr
         if not (isinstance(shape, tuple) and len(shape) == 2 and all(type(x) is int and x > 0 for x in shape)):

@@ -20,7 +20,7 @@ class FromFunction(base.Measure):
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns the proximity of x to z, NaN if missing. With ``n_jobs`` it must be picklable.
+        ``f(x, z)`` returns the proximity of x to z, NaN if missing. With ``n_jobs`` f and the objects are pickled.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the returned number.
     symmetric : bool, default=False

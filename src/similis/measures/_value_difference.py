@@ -218,7 +218,7 @@ class HVDM(CategoricalMeasure):
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
-        Categorical columns. By default those with values that are not numbers; in a frame, of a type that is no number.
+        Categorical columns. By default those with values that are not numbers; in a frame, those of a non-numeric type.
     smoothing, unseen
         As in :class:`VDM`, for the categorical columns.
 
