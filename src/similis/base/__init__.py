@@ -38,14 +38,12 @@ from similis.base._estimators import (
 from similis.base._measure import (
     STRIP,
     Measure,
-    ProgressCallback,
     Tick,
     as_collection,
     count_objects,
     fill_rows,
     fill_strips,
     for_each_strip,
-    mirror_upper,
     take_objects,
 )
 from similis.base._params import (

@@ -65,15 +65,13 @@ class FoldedSVC(ProximityClassifier):
         raise ProximityError("A model made by compact cannot be fitted; fit the original pipeline.")
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Decision values, shaped as those of the SVC: (m,), (m, G) or (m, G (G - 1) / 2)."""
         f = self._values(X)
         if len(self.classes_) == 2:
             return f[:, 0]
         return self._by_class(f) if self.shape_ == "ovr" else f
 
     def predict(self, X: ArrayLike) -> Array:
-        f = self._values(X)
-        G = len(self.classes_)
+        f, G = self._values(X), len(self.classes_)
         if G == 2:
             return self.classes_[(f[:, 0] >= 0).astype(int)]
         if self.break_ties_:
@@ -109,11 +107,9 @@ def compact(model: Any, *, return_columns: bool = False) -> Any:
     Returns
     -------
     small : fitted model
-        Model with the same predictions. A bare classifier reads a block with the columns ``columns_``, in that order;
-        a pipeline that starts from objects is used as before. If every object is needed, the model is unchanged.
+        Model with the same predictions, which reads the columns ``columns_`` of a block, or objects as before.
     columns : ndarray of int or None
-        Training objects whose columns `small` reads, in that order; None for all of them, and for a pipeline that
-        starts from objects. Only with `return_columns`.
+        The columns that it reads; None for all, or if it reads objects. Only with `return_columns`.
 
     Examples
     --------

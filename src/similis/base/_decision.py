@@ -76,7 +76,6 @@ def least_cost(proba: Array, costs: Floats | None) -> Indices:
 
 
 def as_float_array(values: Any, name: str) -> Floats:
-    """Convert the parameter `name` to an array of numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -84,7 +83,6 @@ def as_float_array(values: Any, name: str) -> Floats:
 
 
 def check_class_weights(sample_weight: Any, S: Array, codes: Indices, classes: Array) -> Floats:
-    """Validate `sample_weight` for a classifier."""
     if sample_weight is None:
         return np.ones(len(codes))
     given = as_float_array(sample_weight, "sample_weight")
@@ -96,7 +94,6 @@ def check_class_weights(sample_weight: Any, S: Array, codes: Indices, classes: A
 
 
 def as_integer_k(n_neighbors: Any) -> int:
-    """Validate a number of neighbors that is an argument of a method."""
     if not at_least(1).is_satisfied_by(n_neighbors):
         raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {quote(n_neighbors)[:60]}.")
     return int(n_neighbors)

@@ -110,11 +110,9 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     def _warn_renamed_params(self) -> None:
         for old, (new, _) in self._renamed_params.items():
             if getattr(self, old) != DEPRECATED:
-                warn_user(
-                    f"The parameter {old!r} of {type(self).__name__} is called {new!r} since similis 2.0; "
-                    f"use {new}={self._renamed_param(old)!r}. The old name stops working in 3.0.",
-                    FutureWarning,
-                )
+                renamed = f"The parameter {old!r} of {type(self).__name__} is called {new!r} since similis 2.0"
+                hint = f"use {new}={self._renamed_param(old)!r}. The old name stops working in 3.0."
+                warn_user(f"{renamed}; {hint}", FutureWarning)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for old, (new, values) in self._renamed_params.items():
@@ -177,9 +175,8 @@ class ColumnsMixin:
         "_kept_places": fitted_indices("kept", below="n", optional=True),
     }
 
-    # Both are part of saved models.
-    _kept_objects: Indices
-    _kept_places: Indices
+    _kept_objects: Indices  # in saved models
+    _kept_places: Indices  # in saved models
     n_features_in_: int
 
     def keep_columns(self, objects: Indices) -> None:
@@ -263,16 +260,17 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 
-    _check_pair = check_training_labels
+    def _check_pair(self, X: ArrayLike, y: Any, **options: Any) -> tuple[Array, Indices]:
+        return self.check_training_labels(X, y, **options)
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``."""
+        """Score validated rows, (m, G), by default by probabilities: the hook behind ``predict``."""
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
         """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function".
 
-        By default scores are probabilities and decision values; for two classes the latter are their difference.
+        By default scores are probabilities and decision values; for two classes, these are differences.
         """
         if response == "predict":
             return self.classes_[self.scores_to_codes(scores)]
@@ -311,10 +309,7 @@ class DecisionMixin:
     """Mixin of classifiers that publish their scores."""
 
     def decision_function(self: Any, X: ArrayLike) -> Floats:
-        """Score of each class, (m, G), larger for the more likely class, for new rows, (m, n).
-
-        For two classes one value, (m,), positive for ``classes_[1]``.
-        """
+        """Score of each class, (m, G), or for two classes (m,), positive for ``classes_[1]``, for new rows, (m, n)."""
         return self.respond(X, "decision_function")
 
 
@@ -346,8 +341,7 @@ class BayesClassifier(ProbabilityMixin, PathMixin, ProximityClassifier):
     ...     def class_scores(self, Q):
     ...         nearest = [Q[:, self._codes == g].min(axis=1) for g in range(len(self.classes_))]
     ...         return self.log_priors - np.stack(nearest, axis=1)
-    >>> D = np.array([[0.0, 1, 5], [1, 0, 4], [5, 4, 0]])
-    >>> Laplace(priors=[0.5, 0.5]).fit(D, ["a", "a", "b"]).predict_proba([[1.0, 1, 1]])
+    >>> Laplace().fit([[0.0, 1], [1, 0]], ["a", "b"]).predict_proba([[1.0, 1]])
     array([[0.5, 0.5]])
     """
 
@@ -392,14 +386,13 @@ class ProximityRegressor(RegressorMixin, _Predictor):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.base import ProximityRegressor
     >>> class SimilarityWeightedMean(ProximityRegressor):
     ...     def learn(self, S, target):
     ...         self.target_ = target
     ...     def row_values(self, Q):
     ...         return Q @ self.target_ / Q.sum(axis=1)
-    >>> SimilarityWeightedMean().fit(np.eye(2), [1.0, 5.0]).predict([[1.0, 3.0]])
+    >>> SimilarityWeightedMean().fit([[1, 0], [0, 1]], [1.0, 5.0]).predict([[1.0, 3.0]])
     array([4.])
     """
 
@@ -408,7 +401,8 @@ class ProximityRegressor(RegressorMixin, _Predictor):
         S = self.check_training(X, keep_sparse=keep_sparse)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
 
-    _check_pair = check_training_target
+    def _check_pair(self, X: ArrayLike, y: Any, **options: Any) -> tuple[Array, Floats]:
+        return self.check_training_target(X, y, **options)
 
     def row_values(self, Q: Array) -> Floats:
         """Predict the values of validated rows, (m,): the hook behind ``predict``."""
@@ -420,11 +414,7 @@ class ProximityRegressor(RegressorMixin, _Predictor):
 
 
 def model_scores(model: Any, X: Any) -> Floats:
-    """Score rows by any fitted classifier, pipeline or search, (m, G).
-
-    Scores are probabilities, else decision values, else the class scores of a classifier of similis, else 1 for the
-    predicted class and 0 for the others.
-    """
+    """Probabilities of any fitted model, else decision values, class scores, or 1 for the predicted class, (m, G)."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)
     if hasattr(model, "decision_function"):

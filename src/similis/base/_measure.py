@@ -23,17 +23,14 @@ from similis.exceptions import ProximityError
 
 
 def count_objects(objects: Any) -> int:
-    """Count the objects of a collection."""
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
 
 
 def take_objects(objects: Any, places: Array) -> Any:
-    """Select objects of a collection by position."""
     return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
 
-ProgressCallback = Callable[[int], object]
-Tick = ProgressCallback | None
+Tick = Callable[[int], object] | None  # called with a number of finished rows
 Work = Callable[[slice], object]  # computes a strip of rows
 STRIP = 256
 _FEW = 8  # pairs per block of which only the diagonal is used
@@ -70,10 +67,9 @@ class Measure(FittedArrays, BaseEstimator):
     >>> class SharedPrefix(Measure):
     ...     def __call__(self, x, z):
     ...         return next((i for i, (a, b) in enumerate(zip(x, z)) if a != b), min(len(x), len(z)))
-    >>> SharedPrefix().matrix(["spam", "spot", "eggs"])
-    array([[4., 2., 0.],
-           [2., 4., 0.],
-           [0., 0., 4.]])
+    >>> SharedPrefix().matrix(["spam", "spot"])
+    array([[4., 2.],
+           [2., 4.]])
     """
 
     kind: Kind = "similarity"

@@ -59,19 +59,6 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
     ----------
     fit : callable
         ``fit`` or ``partial_fit`` of an estimator. Estimators fitted inside it are not checked again.
-
-    Examples
-    --------
-    >>> from similis.base import ProximityEstimator, at_least, validated
-    >>> class Example(ProximityEstimator):
-    ...     _parameter_constraints = {"k": [at_least(1)]}
-    ...     def __init__(self, *, k=1):
-    ...         self.k = k
-    ...     @validated
-    ...     def fit(self, X, y=None):
-    ...         return self
-    >>> Example(k=2).fit(None)
-    Example(k=2)
     """
     decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=True)(fit)
     return decorated
@@ -103,13 +90,7 @@ def choice(*names: str) -> StrOptions:
 
 
 def at_least(low: int) -> Number:
-    """Constraint: an integer of at least `low`.
-
-    Parameters
-    ----------
-    low : int
-        Smallest value.
-    """
+    """Constraint: an integer of at least `low`; parameters as in :func:`between`."""
     return Number(Integral, low, None, closed="left")
 
 

@@ -80,10 +80,8 @@ class _GridPath:
             S, target = model._check_pair(X, y, keep_sparse=in_blocks)
             n = S.shape[0]
             if test_fold is not None and (test_fold.shape != (n,) or (test_fold == test_fold[0]).all()):
-                raise ProximityError(
-                    f"test_fold must hold a fold number for each of the {n} objects, at least two different ones. Got "
-                    f"shape {test_fold.shape}, {len(np.unique(test_fold))} different."
-                )
+                must = f"test_fold must hold a fold number for each of the {n} objects, at least two different ones."
+                raise ProximityError(f"{must} Got shape {test_fold.shape}, {len(np.unique(test_fold))} different.")
             parts = [rows.tocsr()[part] for part in row_blocks(*rows.shape)] if in_blocks else [rows]
             found = []
             for part in parts:
@@ -181,19 +179,15 @@ class PathMixin(_GridPath):
         return scores
 
     def path_codes(
-        self, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
+        self: Any, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
     ) -> list[Indices]:
         """Predict class codes for every grid point: of new rows `Q`, or if it is None of the folds of a partition."""
-        model: Any = self
-        return [model.scores_to_codes(scores) for scores in self._grid_scores(S, codes, Q, test_fold, points)]
+        return [self.scores_to_codes(scores) for scores in self._grid_scores(S, codes, Q, test_fold, points)]
 
-    def _group_responses(
-        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[Array]:
+    def _group_responses(self: Any, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str) -> Any:
         if response == "predict":
             return (self.classes_[predicted] for predicted in self.path_codes(S, y, Q, test_fold, points))
-        model: Any = self
-        return (model.scores_to_response(one, response) for one in self._grid_scores(S, y, Q, test_fold, points))
+        return (self.scores_to_response(one, response) for one in self._grid_scores(S, y, Q, test_fold, points))
 
     def _grid_scores(self, S: Array, codes: Indices, Q: Any, test_fold: Any, points: Points) -> Iterable[Array]:
         return self.path_scores_cv(S, codes, test_fold, points) if Q is None else self.path_scores(S, codes, Q, points)
@@ -208,19 +202,6 @@ class RegressorPathMixin(_GridPath):
     ----------
     path_params : tuple of str
         Class attribute: parameters whose values may differ between the points of one call of :meth:`path_values`.
-
-    Examples
-    --------
-    >>> from similis.base import ProximityRegressor, RegressorPathMixin
-    >>> class PowerMean(RegressorPathMixin, ProximityRegressor):
-    ...     path_params = ("power",)
-    ...     def __init__(self, *, power=1.0):
-    ...         self.power = power
-    ...     def path_values(self, S, target, Q, points):
-    ...         weights = [Q ** point["power"] for point in points]
-    ...         return [w @ target / w.sum(axis=1) for w in weights]
-    >>> PowerMean().predict_path([[1, 0], [0, 1]], [1.0, 5.0], [[1.0, 3.0]], [{"power": 1.0}, {"power": 2.0}])
-    [array([4.]), array([4.6])]
     """
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> Iterable[Floats]:
@@ -238,9 +219,7 @@ class RegressorPathMixin(_GridPath):
                 row[test] = part
         return values
 
-    def _group_responses(
-        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[Array]:
+    def _group_responses(self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str) -> Any:
         if response != "predict":
             raise ProximityError(f"{type(self).__name__} has no {response}.")
         return self.path_values_cv(S, y, test_fold, points) if Q is None else self.path_values(S, y, Q, points)

@@ -53,14 +53,12 @@ class SparseRows(FittedArrays):
 
     @property
     def is_full(self) -> bool:
-        """True if no entry is absent."""
         return len(self.data) == self.size
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def to_csr(self) -> Any:
-        """Return the stored entries as a CSR array."""
         return sparse.csr_array((self.data, self.indices, self.indptr), shape=self.shape, copy=False)
 
     def __getitem__(self, key: Any) -> Array:
@@ -101,7 +99,6 @@ class SparseRows(FittedArrays):
             yield rows, np.unique(near[near >= 0]), *self.among(near)
 
     def verify_fitted(self) -> None:
-        """Raise an error unless the arrays describe a matrix."""
         super().verify_fitted()
         shape, ends = self.shape, self.indptr
         if not (isinstance(shape, tuple) and len(shape) == 2 and all(type(x) is int and x > 0 for x in shape)):

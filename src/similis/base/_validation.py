@@ -23,6 +23,7 @@ from similis.exceptions import KindWarning, ProximityError
 
 Kind = Literal["similarity", "dissimilarity"]
 LARGEST = {8: 1e140, 4: 1e15}  # largest entry by bytes of the dtype: sums of many squares stay finite
+_OTHER_ESTIMATOR = "an estimator that allows them, such as SimilarityKNN."
 _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals stay finite
 
 
@@ -36,33 +37,27 @@ def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, 
     suspicious = not square <= largest**2
     if suspicious:
         if np.isinf(A).any():
-            raise ProximityError(
-                f"{who} needs finite numbers. Got infinity (inf) at {first_position(np.isinf(A))}. Use NaN for a "
-                "missing entry, or a large finite number."
-            )
+            hint = "Use NaN for a missing entry, or a large finite number."
+            where = first_position(np.isinf(A))
+            raise ProximityError(f"{who} needs finite numbers. Got infinity (inf) at {where}. {hint}")
         if not allow_missing and np.isnan(A).any():
-            raise ProximityError(
-                f"{who} does not accept missing entries. Got NaN at {first_position(np.isnan(A))}. Fill them with "
-                "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
-            )
+            hint = f"Fill them with complete_kernel, or use {_OTHER_ESTIMATOR}"
+            where = first_position(np.isnan(A))
+            raise ProximityError(f"{who} does not accept missing entries. Got NaN at {where}. {hint}")
         if float(np.nanmax(A, initial=0.0)) > largest or float(np.nanmin(A, initial=0.0)) < -largest:
-            more = ", or give it as float64" if n_bytes == 4 else ""
-            raise ProximityError(
-                f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
-                f"at {first_position(np.abs(A) > largest)}. Divide the matrix by a constant{more}."
-            )
+            hint = "Divide the matrix by a constant" + (", or give it as float64" if n_bytes == 4 else "")
+            needed = f"entries of at most {largest:g}, so that their squares can be added up"
+            where = first_position(np.abs(A) > largest)
+            raise ProximityError(f"{who} needs {needed}. Got a larger one at {where}. {hint}.")
     least = np.nanmin if suspicious else np.min  # without NaN, which is faster
     if kind == "dissimilarity" and A.size and least(A, initial=0.0) < 0:
-        raise ProximityError(
-            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at "
-            f"{first_position(A < 0)}. If these are similarities, set kind='similarity' or convert with "
-            "ToDissimilarity."
-        )
+        got = f"dissimilarities must not be below zero. Got one at {first_position(A < 0)}"
+        hint = "If these are similarities, set kind='similarity' or convert with ToDissimilarity."
+        raise ProximityError(f"Negative values in data passed to {who}: {got}. {hint}")
     if training and not square and 0 < (most := np.abs(A).max(initial=0.0)) < smallest:
-        raise ProximityError(
-            f"{who} needs a matrix that is zero, or whose largest entry is above {smallest:g}, so that quotients stay "
-            f"finite. Got {most:g} as the largest. Multiply the matrix by a constant."
-        )
+        needed = f"is zero, or whose largest entry is above {smallest:g}, so that quotients stay finite"
+        hint = f"Got {most:g} as the largest. Multiply the matrix by a constant."
+        raise ProximityError(f"{who} needs a matrix that {needed}. {hint}")
 
 
 def first_position(mask: Mask) -> str:
@@ -120,10 +115,8 @@ def check_proximity(
     if isinstance(A, SparseRows):
         check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{who} (stored entries)")
         if A.missing and not A.is_full and not allow_missing:
-            raise ProximityError(
-                f"{who} does not accept missing entries, as absent dissimilarities of a sparse matrix are. Use an "
-                "estimator that allows them, such as SimilarityKNN."
-            )
+            wrong = f"{who} does not accept missing entries, as absent dissimilarities of a sparse matrix are."
+            raise ProximityError(f"{wrong} Use {_OTHER_ESTIMATOR}")
     else:
         check_values(A, kind=kind, allow_missing=allow_missing, who=who, training=True)
     if A.shape[0] != A.shape[1]:
@@ -162,10 +155,8 @@ def check_query(
     X = _with_shape(X)
     shape = tuple(getattr(X, "shape", ()))
     if len(shape) >= 3 and not allow_stack:
-        raise ProximityError(
-            f"{who} expects a two-dimensional block, one row per new object and one column for each of {n} training "
-            f"objects. Got shape {shape}."
-        )
+        wanted = f"one row per new object and one column for each of {n} training objects"
+        raise ProximityError(f"{who} expects a two-dimensional block, {wanted}. Got shape {shape}.")
     if len(shape) >= 2 and shape[1] != n:
         hint = "one column per training object"
         if shape[0] == n:
@@ -184,12 +175,7 @@ def check_query(
 
 
 def check_block(
-    X: ArrayLike,
-    *,
-    kind: Kind | None = None,
-    who: str | None = None,
-    accept_sparse: bool = False,
-    estimator: Any = None,
+    X: ArrayLike, *, kind: Kind | None = None, who: str = "", accept_sparse: bool = False, estimator: Any = None
 ) -> Array:
     """Validate a block of any width: proximities of some objects, one row each, to others."""
     A = _to_array(X, estimator, kind, accept_sparse, allow_stack=False, keep_sparse=False, reset=True)
@@ -203,7 +189,6 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
 
 
 def _checked(check: Callable[..., Any], X: Any, who: str, **options: Any) -> Any:
-    """Call a function of scikit-learn that checks an array."""
     X = fill_masked(X)
     try:
         return check(X, ensure_all_finite=False, **options)
@@ -273,15 +258,7 @@ def _one_per_object(y: Any, n: int, who: str, of: Any, what: str) -> Any:
 
 
 def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
-    """Validate the target of a regression.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Finite numbers, returned as float64.
-    n, who, of
-        As in :func:`check_labels`.
-    """
+    """Validate the target of a regression, finite numbers, as float64; parameters as in :func:`check_labels`."""
     y = _one_per_object(y, n, who, of, "number")
     for value in () if y.dtype.kind in "biuf" else y:
         if not isinstance(value, Real):
@@ -306,14 +283,12 @@ def check_per_class(number: Any, n_classes: int, name: str) -> list[int]:
 
 
 def check_stack_width(A: Array, n_slices: int, estimator: Any) -> None:
-    """Raise an error for a stack with another number of matrices than the training stack."""
     got, who = A.shape[2] if A.ndim == 3 else 1, _who(estimator)
     if got != n_slices:
         raise ProximityError(f"{who} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}.")
 
 
 def one_per_row(self_similarity: Any, m: int) -> Any:
-    """Self-similarities as an array with one number per row."""
     s = np.asarray(self_similarity, dtype=np.float64)
     if s.shape not in ((), (m,)) or not np.isfinite(s).all():
         raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
@@ -339,10 +314,8 @@ def _to_array(
     who, X = _who(estimator), _with_shape(X)
     _check_type(X, who)
     if not allow_stack and getattr(X, "ndim", 2) == 3:
-        raise ProximityError(
-            f"Found array with dim 3, while dim <= 2 is required: {who} reads one matrix, not a stack of several. Got "
-            f"shape {X.shape}."
-        )
+        wanted = f"{who} reads one matrix, not a stack of several. Got shape {X.shape}."
+        raise ProximityError(f"Found array with dim 3, while dim <= 2 is required: {wanted}")
     check: Any = check_array if estimator is None else partial(validate_data, estimator, reset=reset)
     formats = ["csr"] if accept_sparse else False
     A = _checked(check, X, who, accept_sparse=formats, dtype=dtype, order="C", allow_nd=allow_stack)
@@ -404,10 +377,8 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
         return TypeError(_name_the_text(X, who))
     if text.startswith("Expected 2D array"):
         got = " ".join(text.split()[:6])  # "Expected 2D array, got 1D array"
-        return ProximityError(
-            f"{got} instead: {who} reads a matrix with one row per object. Reshape your data; a single row is "
-            "array.reshape(1, -1)."
-        )
+        hint = "Reshape your data; a single row is array.reshape(1, -1)."
+        return ProximityError(f"{got} instead: {who} reads a matrix with one row per object. {hint}")
     if text.startswith("Complex data"):
         return ProximityError(f"Complex data not supported: {who} needs real numbers.")
     if "setting an array element with a sequence" in text:
@@ -466,11 +437,8 @@ def _warn_if_other_kind(A: Array, kind: Kind) -> None:
         what = "a zero diagonal and no negative entry" if is_zero else "its smallest entries on the diagonal"
         large, convert = "different", "ToSimilarity"
     plural = {"similarity": "similarities", "dissimilarity": "dissimilarities"}
-    warn_user(
-        f"X has {what}, as {plural[found]} have, but is read as {plural[kind]}. If large means {large}, set "
-        f"kind={found!r} or convert with {convert}.",
-        KindWarning,
-    )
+    mismatch = f"X has {what}, as {plural[found]} have, but is read as {plural[kind]}."
+    warn_user(f"{mismatch} If large means {large}, set kind={found!r} or convert with {convert}.", KindWarning)
 
 
 def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
@@ -487,10 +455,9 @@ def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
         return
     for i, (row, column) in enumerate(zip(*names)):
         if row != column:
-            raise ProximityError(
-                f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
-                f"and {_cut(column)} among the columns. Reorder the frame, or reset its index."
-            )
+            got = f"Position {i} is {_cut(row)} among the rows and {_cut(column)} among the columns."
+            hint = "Reorder the frame, or reset its index."
+            raise ProximityError(f"Row and column ids must be the same, in the same order. {got} {hint}")
 
 
 def check_label_order(S: Any, y: Any) -> None:
@@ -500,10 +467,8 @@ def check_label_order(S: Any, y: Any) -> None:
     rows, labels = list(map(str, S.index)), list(map(str, y.index))
     if rows != labels and sorted(rows) == sorted(labels):
         i = next(i for i, (row, label) in enumerate(zip(rows, labels)) if row != label)
-        raise ProximityError(
-            f"y and X must hold the same objects in the same order. Position {i} is {_cut(labels[i])} in the index of "
-            f"y and {_cut(rows[i])} in that of X. Reorder y: y.loc[X.index]."
-        )
+        got = f"Position {i} is {_cut(labels[i])} in the index of y and {_cut(rows[i])} in that of X."
+        raise ProximityError(f"y and X must hold the same objects in the same order. {got} Reorder y: y.loc[X.index].")
 
 
 def _cut(text: str) -> str:
@@ -553,8 +518,7 @@ def measured_objects(known: Mask, who: str, instead: str) -> Mask:
     scattered = rows[:, None] & rows & ~known
     if scattered.any():
         i, j = np.argwhere(scattered)[0]
-        raise ProximityError(
-            f"{who} needs whole rows missing. Got NaN at row {i}, column {j}, though both objects have known entries. "
-            f"Use {instead} for scattered entries, or hide one of the objects altogether."
-        )
+        got = f"Got NaN at row {i}, column {j}, though both objects have known entries."
+        hint = f"Use {instead} for scattered entries, or hide one of the objects altogether."
+        raise ProximityError(f"{who} needs whole rows missing. {got} {hint}")
     return rows

@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats
@@ -25,11 +24,7 @@ _ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
 @dataclass(frozen=True, eq=False)
 class Scores:
     place: dict[Any, int]  # row of a letter, in either case unless cases differ
-    table: NDArray[np.int64]
-
-    @property
-    def symmetric(self) -> bool:
-        return bool(np.array_equal(self.table, self.table.T))
+    table: Array
 
     def spell(self, sequences: list[Any]) -> list[str]:
         for i, sequence in enumerate(sequences):
@@ -105,10 +100,9 @@ class Alignment(SequenceMeasure):
     -----
     Needs parasail: ``pip install 'similis[strings]'``. "Existence 11, extension 1" of BLAST is gap_open=12. Letters
     match in either case unless the matrix distinguishes cases. An empty sequence scores 0 locally and its gap globally;
-    with "evalue" it is an error. Two sequences with self-scores of zero have the normalized score 1.
-
-    [chen2010] sec. 5.3.2 compares yeast proteins by E-values, which are small for similar sequences. lambda and K are
-    estimated in `fit`, by moments, from the scores of random sequences with the training frequencies of the letters.
+    with "evalue" it is an error. Two sequences with self-scores of zero have the normalized score 1. [chen2010] sec.
+    5.3.2 uses E-values, which are small for similar sequences; `fit` estimates lambda and K, by moments, from random
+    sequences with the training frequencies of the letters.
 
     Examples
     --------
@@ -136,10 +130,7 @@ class Alignment(SequenceMeasure):
     ) -> None:
         # `matrix` is also a method of every measure, so the parameter is stored under another name: see get_params.
         self.substitution = matrix
-        self.mode = mode
-        self.gap_open = gap_open
-        self.gap_extend = gap_extend
-        self.score = score
+        self.mode, self.gap_open, self.gap_extend, self.score = mode, gap_open, gap_extend, score
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         names = [name for name in self._get_param_names() if name != "matrix"]
@@ -156,7 +147,8 @@ class Alignment(SequenceMeasure):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        return self._scores.symmetric
+        table = self._scores.table
+        return bool(np.array_equal(table, table.T))
 
     @property
     def domain_(self) -> tuple[float, float] | None:
@@ -211,7 +203,7 @@ class Alignment(SequenceMeasure):
             return scores
 
         out = np.empty((len(A.texts), len(B.texts)))
-        return fill_rows(out, row, n_jobs, tick, 16, mirror=B is A and A.scores.symmetric)
+        return fill_rows(out, row, n_jobs, tick, 16, mirror=B is A and self.symmetric)
 
     def learn(self, objects: list[Any], y: Any) -> None:
         if self.score != "evalue":

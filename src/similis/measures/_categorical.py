@@ -1,6 +1,6 @@
 """Measures on categorical tables: input validation, and integer codes of values.
 
-Values are compared with ``==``, so that 1, 1.0 and True are one value. Missing values (None, NaN, NA, NaT) are another.
+Values are compared with ``==``, so that 1, 1.0 and True are one value. None, NaN, NA and NaT are one missing value.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from similis.base import Tick, choice, estimator, fitted_part, for_each_strip, p
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook
 from similis.measures._sets import _Features, check_form, common_salience, read_sets
-from similis.measures._vectors import TwoWayArray, both_layouts
+from similis.measures._vectors import TwoWayArray, both_layouts, run_kernel
 
 FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
 
@@ -23,16 +23,14 @@ class Counting(CategoricalMeasure):
     """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
     Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are any
-    hashable objects. The similarity of a set to itself is its size; normalized similarities of sets are
-    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
+    hashable objects. Normalized similarities of sets are :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
         Count two missing values (None, NaN, NA) of a feature as equal or not; "?" is an ordinary value.
     sets : bool, default=False
-        Read lists of tokens of any length, or binary rows, as sets, in which only common ones count. Python sets are
-        read as sets in any case.
+        Read lists of tokens of any length, or binary rows, as sets, as Python sets are in any case.
 
     Attributes
     ----------
@@ -56,7 +54,6 @@ class Counting(CategoricalMeasure):
         "_codebook": fitted_part(Codebook, optional=True, n="n"),
         "_features": fitted_part(_Features, optional=True),
     }
-
     _added_params = ("sets",)  # since 1.0
 
     def validate_objects(self, X: Any) -> Any:
@@ -129,6 +126,5 @@ class Counting(CategoricalMeasure):
             return out
         out = np.empty((A.shape[0], B.shape[0]))
         # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
-        operands, mirror = (A.rows, B.columns), B is A and A.shape[1] > FEW_FEATURES
-        for_each_strip(lambda r: _kernels.count_equal(*operands, r.start, r.stop, mirror, out), len(out), n_jobs, tick)
-        return out
+        mirror = B is A and A.shape[1] > FEW_FEATURES
+        return run_kernel(_kernels.count_equal, (A.rows, B.columns), out, mirror, n_jobs, tick)

@@ -60,7 +60,7 @@ class WeisfeilerLehman(Measure):
 
     Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
     networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are hashable. Equal edges count once.
+    pairs of nodes, or triples with a label. Equal edges count once.
 
     Parameters
     ----------
@@ -125,11 +125,9 @@ class WeisfeilerLehman(Measure):
 @storable
 @dataclass
 class _Labels(FittedArrays):
-    """Labels of every round, ``rounds[r]``: description of a node -> number; in `fit` below ``sizes[r]``."""
-
-    rounds: list[dict[Any, int]]
-    edges: dict[Any, int]
-    sizes: list[int]
+    rounds: list[dict[Any, int]]  # numbers of the descriptions of nodes in each round
+    edges: dict[Any, int]  # numbers of the labels of edges
+    sizes: list[int]  # of the rounds in `fit`
 
     def verify_fitted(self) -> None:
         for rounds, size in zip(self.rounds, self.sizes, strict=True):

@@ -82,12 +82,11 @@ class _Information:
 class Resnik(base.Measure):
     """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
 
-    s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it
-    ([resnik1995], cited in [cazzanti2007] sec. 2.1). A concept counts as above itself.
+    s(x, z) = max -log P(c) over the concepts c above (or equal to) both, where P(c) is the frequency of c or any
+    concept below it ([resnik1995], cited in [cazzanti2007] sec. 2.1), for N counts 1 / (N + 1) if none occurs.
 
     An object is a concept (a text) or a set of concepts, such as the senses of a word; the similarity of two sets is
-    that of their most similar concepts, 0 if none is above both. A concept that does not occur has the largest
-    information, log(N + 1) for N counts, as in :class:`Lin`.
+    that of their most similar concepts, 0 if none is above both.
 
     Parameters
     ----------
@@ -213,7 +212,6 @@ class ResidualEntropy(base.Measure):
     """
 
     n_bins: int | None = base.param(None, base.at_least(2), None)
-
     _added_params = ("n_bins",)  # since 1.0
 
     @property

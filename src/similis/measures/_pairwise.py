@@ -155,8 +155,7 @@ class Pairwise(MeasuringTransformer):
         """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each point, values of `path_params`."""
         for point in points:
             clone(self).set_params(**point).measure._validate_params()
-        self.fit(X, y)
-        measure = self.measure_
+        measure = self.fit(X, y).measure_
         columns, rows = self._encoded_objects(), measure.encode(measure.check_objects(Z))
         values = [{name.removeprefix("measure__"): value for name, value in point.items()} for point in points]
         yield from zip(*(measure.block_path(A, columns, values, self.n_jobs) for A in (columns, rows)))

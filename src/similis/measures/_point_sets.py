@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,7 +45,7 @@ class PointSets:
 
     points: Array
     weights: Floats
-    starts: NDArray[np.int64]
+    starts: Array
     dtype: np.dtype[Any]
 
     @classmethod
@@ -69,7 +68,7 @@ class PointSets:
         place = slice(*self.starts[i : i + 2])
         return self.points[place], self.weights[place]
 
-    def get_from(self, first: int) -> tuple[Array, Floats, NDArray[np.int64]]:
+    def get_from(self, first: int) -> tuple[Array, Floats, Array]:
         begin = self.starts[first]
         return self.points[begin:], self.weights[begin:], self.starts[first:] - begin
 
@@ -143,10 +142,10 @@ class Wasserstein(PointSetMeasure):
     d(x, z) = (min sum_ij f_ij m(x_i, z_j)^p)^(1/p) over flows f >= 0 from the weights of the x_i to the weights of the
     z_j, which sum to one in each set.
 
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
-    of numbers is a set of points on a line. Weights are scaled to sum to one. [qiao2013] sec. 5.2 uses this distance,
-    of [rubner2000], for color signatures of images. The network simplex method ([ahuja1993] ch. 11) solves to 1e-13 of
-    the largest cost; if it cycles, POT is used (``pip install 'similis[transport]'``).
+    Objects are arrays of k points of d numbers, or pairs ``(points, weights)``, with weights scaled to sum to one; k
+    may differ, and a list of numbers is a set of points on a line. [qiao2013] sec. 5.2 uses this distance of
+    [rubner2000] for color signatures. If the network simplex method ([ahuja1993] ch. 11) cycles, POT is used (``pip
+    install 'similis[transport]'``).
 
     Parameters
     ----------
@@ -192,8 +191,8 @@ class IRM(PointSetMeasure):
     Pairs of points are processed by increasing distance; each pair gets the smaller of the remaining weights of its
     points. d(x, z) is the sum of the distances times these weights ([li2000]).
 
-    Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses
-    this distance for photographs. The order of pairs at equal distance is fixed, so that it is symmetric.
+    Objects are as for :class:`Wasserstein`, which is the optimal matching and never larger. [qiao2013] sec. 5.2 uses it
+    for photographs. The order of pairs at equal distance is fixed, so that it is symmetric.
 
     Parameters
     ----------
@@ -260,9 +259,8 @@ class PyramidMatch(PointSetMeasure):
     s(x, z) = sum_l 2^-l (I_l - I_(l-1)), where I_l is the number of points of x and z that share a bin of side 2^l
     times the finest side, l = 0, 1, ..., and I_(-1) = 0 ([grauman2005]).
 
-    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2; it approximates the
-    optimal matching of :class:`Wasserstein`, whose objects it reads, in linear time; a point counts as its weight. The
-    grid is fitted to the training points; points of new objects beyond it are moved to its edge.
+    A positive semi-definite similarity, used for images in [chen2010] sec. 4.2. It approximates the optimal matching of
+    :class:`Wasserstein`, whose objects it reads. New points beyond the grid of the training points move to its edge.
 
     Parameters
     ----------
@@ -286,12 +284,10 @@ class PyramidMatch(PointSetMeasure):
     array([[1.  , 1.  , 0.18]])
     """
 
-    # A float64 coordinate has 53 binary digits.
-    n_levels: int = base.param(8, base.Number(base.Integral, 1, 53, closed="both"))
+    n_levels: int = base.param(8, base.Number(base.Integral, 1, 53, closed="both"))  # binary digits of a float64
     normalize: bool = base.param(True, "boolean")
 
     fitted_arrays = {"low_": base.fitted_reals("d"), "_dimension": base.fitted_count(1)}
-
     fit_only_indexes = False
 
     @property
@@ -302,8 +298,7 @@ class PyramidMatch(PointSetMeasure):
         super().learn(objects, y)
         points = np.concatenate([points for points, _ in objects]).astype(np.float64)
         self.low_ = points.min(axis=0)
-        span = float((points.max(axis=0) - self.low_).max()) or 1.0
-        self.side_ = span / 2 ** (self.n_levels - 1)
+        self.side_ = (float((points.max(axis=0) - self.low_).max()) or 1.0) / 2 ** (self.n_levels - 1)
 
     encode_together = base.Measure.encode_together  # the bins are those of the training sets
 
@@ -340,7 +335,7 @@ class PyramidMatch(PointSetMeasure):
         return out.astype(self.result_dtype(A, B), copy=False)
 
 
-def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+def _bin_names(cells: Array, level: int) -> Array:
     """Return a 64-bit hash of the cell and level of each bin, the same in every collection."""
     name = np.full(len(cells), level, dtype=np.uint64)
     for column in (np.zeros(len(cells), dtype=np.int64), *cells.T):

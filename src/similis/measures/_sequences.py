@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.arrays import Array
@@ -100,15 +99,12 @@ class Edit(SequenceMeasure):
     Parameters
     ----------
     weights : tuple of three numbers, default=(1, 1, 1)
-        Costs of an insertion, a deletion and a substitution; (1, 1, 1) is the Levenshtein distance, (1, 1, 2) counts
-        insertions and deletions only.
+        Costs of an insertion, a deletion and a substitution; (1, 1, 1) is the Levenshtein distance.
     normalize : bool or "metric", default=False
         True divides by the largest possible distance of sequences of these lengths. "metric" is
         2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion ([yujian2007]), a metric if d is.
-    substitution : dict, optional
-        Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
-    gaps : dict, optional
-        Costs of inserting or deleting particular symbols: ``gaps[a]``.
+    substitution, gaps : dict, optional
+        Costs ``substitution[a][b]`` of a in x by b in z, and ``gaps[a]`` of inserting or deleting a.
 
     Examples
     --------
@@ -193,8 +189,7 @@ class Edit(SequenceMeasure):
 
     def _costs(self) -> tuple[Array, Array, Array]:
         """Return the costs of insertion, deletion and substitution by classes of symbols."""
-        gaps, table = self.gaps or {}, self.substitution or {}
-        symbols = self._alphabet()
+        gaps, table, symbols = self.gaps or {}, self.substitution or {}, self._alphabet()
         insert, delete = (np.array([w, *(gaps.get(a, w) for a in symbols)], dtype=float) for w in self.weights[:2])
         substitute = np.full((len(symbols) + 1, len(symbols) + 1), float(self.weights[2]))
         for a, row in table.items():
@@ -226,8 +221,7 @@ class Edit(SequenceMeasure):
     def _by_rapidfuzz(self, left: list[str], right: list[str]) -> Array:
         cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
         distance = require_package("rapidfuzz.distance", extra="strings", who="Edit").Levenshtein.distance
-        weights = tuple(int(w) for w in self.weights)
-        return np.asarray(cdist(left, right, scorer=distance, scorer_kwargs={"weights": weights}))
+        return np.asarray(cdist(left, right, scorer=distance, scorer_kwargs={"weights": tuple(map(int, self.weights))}))
 
     def _scale(self, block: Array, m: Array, n: Array, costs: Any) -> None:
         """Divide distances in place by the largest possible value for these lengths; two empty sequences keep 0."""
@@ -247,7 +241,7 @@ class Edit(SequenceMeasure):
 @dataclass
 class _Spelled:
     texts: list[str]
-    lengths: NDArray[np.int64]
+    lengths: Array
     # If symbols have particular costs: code points, classes, and starts of the sequences.
     classes: tuple[Array, Array, Array] | None = None
 
@@ -261,10 +255,9 @@ class DTW(PointSetMeasure):
     """Dynamic time warping: the distance of two series after an optimal stretching of time.
 
     d(x, z) is the root of the smallest sum of |x_a - z_b|^2 over all paths through both series from start to end, with
-    one step forward in x, in z or in both at a time ([sakoe1978]).
+    one step forward in x, in z or in both at a time ([sakoe1978]). It is not a metric.
 
     Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
-    Not a metric: the triangle inequality may fail.
 
     Parameters
     ----------

@@ -9,14 +9,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
-from similis.measures._vectors import TwoWayArray, both_layouts
+from similis.measures._vectors import TwoWayArray, both_layouts, run_kernel
 
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
@@ -64,18 +63,15 @@ class _Sets:
 @base.storable
 @dataclass
 class _Features(base.FittedArrays):
-    """Features of the sets in a fixed order; `vocabulary` numbers those of token sets, None stands for binary rows.
-
-    `weights` is None if each feature counts one; `bits` is True for packed sets and False for sparse ones.
-    """
+    """Features of sets in a fixed order."""
 
     fitted_arrays = {"n_features": base.fitted_count(), "weights": base.fitted_reals(None, optional=True)}
 
     n_features: int
-    vocabulary: dict[Any, int] | None
-    weights: Floats | None
+    vocabulary: dict[Any, int] | None  # number of each token; None for binary rows
+    weights: Floats | None  # None if each feature counts one
     salience: Any
-    bits: bool
+    bits: bool  # packed, else sparse
 
     def verify_fitted(self) -> None:
         super().verify_fitted()
@@ -142,10 +138,8 @@ def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
         # Rounding must not raise f(x and z) above f(x) or f(z).
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
-    bits = A.bits.rows, B.bits.columns
     out = np.empty((len(A.salience), len(B.salience)))
-    base.for_each_strip(lambda r: _kernels.common_bits(*bits, r.start, r.stop, B is A, out), len(out), n_jobs)
-    return out
+    return run_kernel(_kernels.common_bits, (A.bits.rows, B.bits.columns), out, B is A, n_jobs)
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
@@ -214,13 +208,13 @@ def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
         raise ProximityError(f"The tokens of a set must be hashable. Object {i}: {error}.") from None
 
 
-def words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def words(octets: Array) -> Array:
     """View bytes as 64-bit words, the lowest bits first, padded with zero bits."""
     padded = np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))))
     return padded.view("<u8").astype(np.uint64, copy=False)
 
 
-def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
+def _pack_sparse(rows: Any) -> Array:
     octets = np.zeros((rows.shape[0], -(-rows.shape[1] // 8)), dtype=np.uint8)
     of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     np.bitwise_or.at(octets, (of_entry, rows.indices // 8), np.uint8(128) >> (rows.indices % 8).astype(np.uint8))
@@ -245,7 +239,6 @@ def check_form(objects: Any, of_sets: bool, who: str, names: tuple[str, str] = (
 
 
 def is_binary(table: Any) -> bool:
-    """Return True if a table holds only the numbers 0 and 1."""
     return isinstance(table, np.ndarray) and table.dtype.kind in "biuf" and bool(((table == 0) | (table == 1)).all())
 
 
@@ -255,8 +248,7 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
         return objects
     if presence:
         return [frozenset(np.flatnonzero(row == 1).tolist()) for row in objects]
-    rows = np.asarray(objects).tolist()
-    return [frozenset((k, None if is_missing(value) else value) for k, value in enumerate(row)) for row in rows]
+    return [frozenset((k, None if is_missing(x) else x) for k, x in enumerate(row)) for row in objects.tolist()]
 
 
 def concatenated(numbers: list[list[int]]) -> tuple[Array, Array]:
@@ -292,8 +284,7 @@ class Jaccard(SetMeasure):
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
-    :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects. Two empty sets have
-    similarity 1.
+    Equal to :class:`TverskyRatio` with alpha = beta = 0.5 ([cazzanti2007] Eq. (2.2)), with the same objects.
 
     Examples
     --------
@@ -338,8 +329,7 @@ class _Tversky(SetMeasure):
 class TverskyContrast(_Tversky):
     """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
 
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
-    similarity 0.
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix.
 
     Parameters
     ----------

@@ -20,8 +20,7 @@ class FromFunction(base.Measure):
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value. With ``n_jobs`` the
-        calls are distributed over processes, so that `f` and the objects must be picklable.
+        ``f(x, z)`` returns the proximity of x to z, NaN if missing. With ``n_jobs`` f and the objects are pickled.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the returned number.
     symmetric : bool, default=False
@@ -86,10 +85,8 @@ class FromMatrix(base.Measure):
         if objects.ndim == 2 and objects.shape[1] == 1:
             objects = objects[:, 0]
         if objects.ndim != 1:
-            raise ProximityError(
-                "FromMatrix needs a vector or one column of row numbers or ids. Got an array of shape "
-                f"{objects.shape}; for a matrix of proximities omit the Pairwise step."
-            )
+            got = f"Got an array of shape {objects.shape}; for a matrix of proximities omit the Pairwise step."
+            raise ProximityError(f"FromMatrix needs a vector or one column of row numbers or ids. {got}")
         n = self._stored().shape[0]
         if self.ids is None:
             return _row_numbers(objects, n)

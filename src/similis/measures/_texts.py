@@ -71,8 +71,7 @@ class Compression(Measure):
 
     def encode(self, objects: list[Any]) -> _Packed:
         octets = [x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x for x in objects]
-        compress = _CODECS[self.codec]
-        return _Packed(octets, np.array([len(compress(x)) for x in octets], dtype=np.float64))
+        return _Packed(octets, np.array([len(x) for x in map(_CODECS[self.codec], octets)], dtype=np.float64))
 
     def block(self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: Tick = None) -> Array:
         compress = _CODECS[self.codec]
@@ -107,10 +106,8 @@ class TfidfCosine(Measure):
         Count words, n-grams of characters, or n-grams of characters within words.
     ngram_range : tuple (shortest, longest), default=(1, 1)
         Shortest and longest n-gram, in words or characters.
-    lowercase : bool, default=True
-        Convert all characters to lower case.
-    sublinear_tf : bool, default=False
-        Replace the number k of occurrences of a word by 1 + log k.
+    lowercase, sublinear_tf : bool, default=True and False
+        Convert all characters to lower case; replace the number k of occurrences of a word by 1 + log k.
 
     Examples
     --------

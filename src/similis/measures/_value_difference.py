@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
-from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
+from similis.measures._vectors import TwoWayArray, both_layouts, power_distances, run_kernel
 
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
@@ -40,8 +39,8 @@ class ValueTables(base.FittedArrays):
     groups: list[tuple[int, int]]  # first feature and the one after the last
     weights: Indices  # per feature: factor of its kind in the code of the group
     table: Floats
-    offsets: NDArray[np.int64]
-    widths: NDArray[np.int64]
+    offsets: Array
+    widths: Array
 
     def verify_fitted(self) -> None:
         super().verify_fitted()
@@ -89,8 +88,7 @@ class ValueTables(base.FittedArrays):
     @property
     def largest(self) -> float:
         """Upper bound of the dissimilarity of any two objects."""
-        ends = np.append(self.offsets[1:], len(self.table))
-        return float(sum(self.table[a:b].max() for a, b in zip(self.offsets, ends)))
+        return float(sum(np.maximum.reduceat(self.table, self.offsets)))
 
     def encode(self, objects: Array) -> TwoWayArray:
         codes = self.codebook.encode(objects)
@@ -100,14 +98,8 @@ class ValueTables(base.FittedArrays):
         return both_layouts(grouped)
 
     def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: base.Tick = None) -> Floats:
-        out = np.empty((A.shape[0], B.shape[0]))
-        operands = A.rows, B.columns, self.table, self.offsets, self.widths
-
-        def work(rows: slice) -> None:
-            _kernels.value_difference(*operands, rows.start, rows.stop, B is A, out)
-
-        base.for_each_strip(work, len(out), n_jobs, tick)
-        return out
+        operands, out = (A.rows, B.columns, self.table, self.offsets, self.widths), np.empty((A.shape[0], B.shape[0]))
+        return run_kernel(_kernels.value_difference, operands, out, B is A, n_jobs, tick)
 
 
 def _grouped(tables: list[Array]) -> tuple[Any, ...]:
@@ -135,9 +127,8 @@ class VDM(CategoricalMeasure):
     """Value difference metric: the difference of two values is that of their class distributions.
 
     d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
-    estimated from the training objects, in a pipeline ``make_pipeline(Pairwise(VDM()), classifier)`` from those of the
-    training fold. [cazzanti2007] Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two
-    classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
+    estimated in training. [cazzanti2007] Eq. (2.3) is printed for one class; the sum over all classes doubles it for
+    two classes and changes no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Parameters
     ----------
@@ -148,8 +139,7 @@ class VDM(CategoricalMeasure):
     unseen : {"zero", "prior"}, default="zero"
         A value that did not occur in training adds nothing, or has the class frequencies as its probabilities.
     similarity : bool, default=False
-        Return the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training objects ([chen2010]
-        p. 35). A new object farther away has a negative similarity.
+        Return 1 - d(x, z) / d_max, d_max the largest d(x, z) in training ([chen2010] p. 35); it may be negative.
 
     Attributes
     ----------
@@ -181,8 +171,7 @@ class VDM(CategoricalMeasure):
     def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = base.check_labels(y, len(objects), who="VDM", min_classes=1)
         tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
-        self._tables = tables
-        self.domain_ = (0.0, tables.largest)
+        self._tables, self.domain_ = tables, (0.0, tables.largest)
         if self.similarity:
             rows = np.unique(tables.encode(objects).rows, axis=0)
             firsts = range(0, len(rows), base.STRIP)
@@ -229,7 +218,7 @@ class HVDM(CategoricalMeasure):
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
-        Categorical columns. By default those with values that are not numbers; in a frame, of a type that is no number.
+        Categorical columns. By default those with values that are not numbers; in a frame, those of a non-numeric type.
     smoothing, unseen
         As in :class:`VDM`, for the categorical columns.
 
@@ -259,7 +248,6 @@ class HVDM(CategoricalMeasure):
         "mean_": base.fitted_reals("d"),
         "scale_": base.fitted_reals("d"),
     }
-
     kind = "dissimilarity"
 
     @property
@@ -311,12 +299,10 @@ class HVDM(CategoricalMeasure):
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
-            numeric = objects.dtype.kind in "iuf"
-            return np.array([not (numeric or all_numbers(objects[:, k])) for k in range(d)])
+            return np.array([objects.dtype.kind not in "iuf" and not all_numbers(column) for column in objects.T])
         chosen = np.asarray(self.categorical)
         if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
-            unknown = set(chosen.ravel().tolist()) - set(self.feature_names_in_)
-            if unknown:
+            if unknown := set(chosen.ravel().tolist()) - set(self.feature_names_in_):
                 raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
             return np.isin(self.feature_names_in_, chosen)
         if chosen.dtype.kind == "b" and chosen.shape == (d,):

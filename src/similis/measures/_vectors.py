@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
 from similis import _kernels, base
 from similis._utils.arrays import Array, Floats
@@ -44,7 +45,7 @@ class TwoWayArray:
     """Objects stored by rows for the left side of a kernel and by columns for the right side."""
 
     rows: Array
-    columns: Array = field(repr=False)
+    columns: Array
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,6 +67,14 @@ def both_layouts(rows: Array) -> TwoWayArray:
     return TwoWayArray(np.require(rows, requirements=["C", "W"]), np.array(rows.T, order="C"))
 
 
+def run_kernel(
+    kernel: Any, operands: Any, out: Array, mirror: bool, n_jobs: int | None, tick: base.Tick = None, **options: Any
+) -> Array:
+    """Fill a matrix by ``kernel(*operands, first, stop, mirror, out)`` for strips of rows, on several threads."""
+    base.for_each_strip(lambda r: kernel(*operands, r.start, r.stop, mirror, out), len(out), n_jobs, tick, **options)
+    return out
+
+
 def normalized(A: Array) -> Array:
     """Scale rows to length one; a zero row stays zero."""
     # Scaling by the largest entry first avoids underflow and overflow.
@@ -83,7 +92,7 @@ def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: base.Tick =
     out = np.empty((A.shape[0], B.shape[0]))
 
     def work(rows: slice) -> None:
-        out[rows] = (A[rows] @ B.T).toarray()
+        out[rows] = safe_sparse_dot(A[rows], B.T, dense_output=True)
 
     return base.fill_strips(out, work, n_jobs, tick, step=ROWS, mirror=B is A)
 
@@ -293,7 +302,6 @@ def power_distances(
     dtype = np.result_type(A.dtype, B.dtype)
     A, B = A.astype(dtype), B.astype(dtype)
     out = np.empty((A.shape[0], B.shape[0]), dtype)
-
     if root and _FAR < p < np.inf:
         for i, x in enumerate(A.rows):  # divide by the largest difference: high powers overflow and underflow
             apart = np.abs(B.rows - x)
@@ -301,9 +309,4 @@ def power_distances(
             shares = apart / np.where(largest > 0, largest, 1)[:, None]
             out[i] = largest * (shares**p).sum(axis=1) ** (1 / p)
         return out
-
-    def work(rows: slice) -> None:
-        _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)
-
-    base.for_each_strip(work, A.shape[0], n_jobs, tick)
-    return out
+    return run_kernel(_kernels.minkowski, (A.rows, B.columns, float(p), root), out, mirror, n_jobs, tick)
