@@ -16,11 +16,15 @@ from similis import (
     IRM,
     Alignment,
     Compression,
+    Counting,
     Edit,
+    Jaccard,
     Lin,
+    Overlap,
     Pairwise,
     PyramidMatch,
     ResidualEntropy,
+    TfidfCosine,
     TverskyRatio,
     Wasserstein,
     WeisfeilerLehman,
@@ -33,6 +37,44 @@ from similis.measures import _texts as _compression
 pytest.importorskip("rapidfuzz")
 pytest.importorskip("parasail")
 pytest.importorskip("ot")
+
+
+NEW_PARTS = {  # training objects, and new ones with parts that no training object has
+    "rows": (
+        [["a", "b"], ["b", "c"], ["a", "c"]],
+        [["q", "b"], ["a", None], ["r", "q"]],
+        [["q", "r"], ["a", None], ["s", "q"]],
+    ),
+    "sets": ([{"a", "b"}, {"b", "c"}, {"c"}], [{"q", "b"}, {"q", "r"}, {"a"}], [{"q", "r"}, {"q", "r"}, {"s"}]),
+    "words": (["ab", "bca", "cc"], ["qb", "aqq", "rq"], ["qr", "aqs", "sq"]),
+    "texts": (["oak ash", "ash elm"], ["yew ash", "oak yew yew", "fir yew"], ["yew fir", "oak yew", "bay yew"]),
+    "graphs": [
+        [([(0, 1)], list(names)) for names in some] for some in (["CN", "CO"], ["CP", "SP", "PP"], ["PS", "SP", "OP"])
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("measure", "kind"),
+    [
+        *((measure, "rows") for measure in (Counting(), Counting(missing="mismatch"), Lin(), ResidualEntropy())),
+        *(
+            (measure, "sets")
+            for measure in (Counting(sets=True), Lin(), ResidualEntropy(), TverskyRatio(), Jaccard(), Overlap())
+        ),
+        *((measure, "words") for measure in (Edit(), Edit(weights=(1, 2, 1.5)), Edit(gaps={"q": 3.0}), Compression())),
+        (TfidfCosine(), "texts"),
+        (WeisfeilerLehman(), "graphs"),
+    ],
+    ids=str,
+)
+def test_pairs_of_new_objects_have_the_values_of_the_matrix(measure, kind):
+    train, left, right = NEW_PARTS[kind]
+    if kind == "rows":
+        train, left, right = (np.array(objects, dtype=object) for objects in (train, left, right))
+    expected = np.diagonal(measure.fit(train).matrix(left, right))
+    found = measure.pairs(*map(measure.validate_objects, (left, right)))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_float32_stays_float32(rng):

@@ -158,7 +158,7 @@ class Measure(FittedArrays, BaseEstimator):
         out = np.empty(n)
         step = _MANY if n and hasattr(self.encode(left[:1]), "__getitem__") else _FEW
         for first in range(0, n, step):
-            A, B = self.encode(left[first : first + step]), self.encode(right[first : first + step])
+            A, B = self.encode_together([left[first : first + step], right[first : first + step]])
             for i in range(first, min(first + step, n), _FEW):  # the diagonal of small blocks
                 some = slice(i - first, i - first + _FEW)
                 block = self.block(A, B) if step == _FEW else self.block(A[some], B[some])

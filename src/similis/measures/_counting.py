@@ -111,11 +111,15 @@ class Counting(CategoricalMeasure):
         integers = left.dtype.kind in "biu" and right.dtype.kind in "biu"
         for i in range(0, len(left), 2**16):
             A, B = left[i : i + 2**16], right[i : i + 2**16]
+            a, b, codebook = A, B, self._codebook
             if not integers:
-                A, B = self._codebook.encode(A), self._codebook.encode(B)
-            equal: Any = A == B
+                a, b = codebook.encode(A), codebook.encode(B)
+                if ((a == codebook.size) & (b == codebook.size)).any():  # values that no training object has
+                    codebook = Codebook.learn(A, B)
+                    a, b = codebook.encode(A), codebook.encode(B)
+            equal: Any = a == b
             if self.missing == "mismatch" and not integers:
-                equal &= A != self._codebook.missing_code()
+                equal &= a != codebook.missing_code()
             out[i : i + 2**16] = np.count_nonzero(equal, axis=1)
         return out
 
