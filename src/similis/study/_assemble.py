@@ -15,6 +15,7 @@ from similis._utils.arrays import Floats, Indices
 from similis.base import Kind
 from similis.distributed import OnLandmarks
 from similis.exceptions import ProximityError
+from similis.measures import Pairwise
 from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
@@ -198,8 +199,6 @@ def make_model(
     (found,) = find_methods([method])
     first = None
     if measure is not None and found.reads != "objects":
-        from similis.measures import Pairwise
-
         kind = measure.kind
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True

@@ -75,8 +75,7 @@ class Method:
         Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
         numbers it returns, by name, are kept as ``Entry.details``.
     landmarks : int, optional
-        Fit on so many training objects, see :class:`~similis.distributed.OnLandmarks`; also set by a name:
-        ``"svm-kernel(clip, landmarks=1000)"``.
+        Fit on so many training objects (:class:`~similis.distributed.OnLandmarks`), as in ``"knn(landmarks=1000)"``.
     task : {"classification", "regression"}, default="classification"
         What the method predicts.
 
@@ -226,15 +225,12 @@ def _installed_methods() -> tuple[Method, ...]:
                     raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
                 if method.name in taken:
                     raise ValueError(f"the name {method.name!r} is taken")
+            found |= {method.name: method for method in methods}
+            taken |= found.keys()
         except Exception as error:  # of any kind: the package of another author; one warning, and it is skipped
-            warn_user(
-                f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
-                f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
-                UserWarning,
-            )
-            continue
-        found |= {method.name: method for method in methods}
-        taken |= found.keys()
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}."
+            source = f"{entry.name!r} ({entry.value})"
+            warn_user(f"Methods of the entry point {source} are skipped: {reason}", UserWarning)
     return tuple(found.values())
 
 
@@ -244,8 +240,8 @@ def find_methods(methods: str | Method | Sequence[str | Method], task: Task | No
     from similis.study._table import ALIASES
 
     table = list_methods(None)
-    given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
-    given = list(given) if isinstance(given, Iterable) else [given]
+    is_list = isinstance(methods, Iterable) and not isinstance(methods, str)
+    given: list[Any] = list(methods) if is_list else [methods]  # type: ignore[arg-type]
     if not all(isinstance(item, (str, Method)) for item in given):
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
@@ -279,9 +275,8 @@ def find_method(name: str) -> Method:
     Examples
     --------
     >>> from similis.study import find_method
-    >>> method = find_method("svm-kernel(clip, C=1|10|100, class-weight=balanced)")
-    >>> method.name, method.grid
-    ('svm-kernel(clip, C=1|10|100, class_weight=balanced)', {'svc__C': [1, 10, 100]})
+    >>> find_method("svm-kernel(clip, C=1|10|100)").grid
+    {'svc__C': [1, 10, 100]}
     """
     return find_methods([name])[0]
 

@@ -59,20 +59,16 @@ class StudyResult:
     ----------
     classes, codes : ndarray of shape (G,), ndarray of shape (n,)
         Class labels, and the true class code of each object, an index of them.
-    splits : list of Split
-        Objects held out in each split.
-    methods : list of MethodInfo
-        Descriptions, in the order of the table of methods.
+    splits, methods : list of Split, list of MethodInfo
+        Objects held out in each split; descriptions, in the order of the table of methods.
     entries : dict of (str, int) to Entry
         Predictions, probabilities, parameters and times by method and split.
     protocol, situation : Protocol, MatrixFacts
         Protocol that made the splits; kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
-    ids, groups, costs, priors
-        As given to :meth:`Study.run`, or None.
-    metric : str
-        Metric that ranks the methods and chooses parameters.
+    ids, groups, costs, priors, metric, time_budget
+        As given to the study, with the metric that was chosen, and seconds.
     sessions, fingerprint : list of dict, dict
         Runs that computed the entries, with time, versions and machine; header of the journal.
     name, arguments : str
@@ -81,8 +77,6 @@ class StudyResult:
         Python code that trains each method, as stored in a results file.
     dropped, skipped : dict of str to int
         Number of splits of the methods that were dropped from the race, or whose next split did not fit into the time.
-    time_budget : float or None
-        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression, whose ranges are `classes`, and whose "error" is the root mean squared error.
 
@@ -226,9 +220,7 @@ class StudyResult:
         the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance (1 + 2
         n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean over the
         splits, at least 1/4. A method is clearly worse if delta exceeds q / sqrt(2) standard errors, with q the 5 %
-        point of the studentized range of all methods that were started; `level` replaces the 5 %. The loss of a
-        prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g of the n
-        tests for the balanced error; -log P for the metrics of probabilities.
+        point, or `level`, of the studentized range of all methods that were started.
         """
         return compare_to_leader(self, level)
 

@@ -225,14 +225,11 @@ class Study:
         Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
         combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random or stratified random splits; k = 1 / `test_size` folds, repeated until there are `n_splits`; leave one
-        out. With groups, whole groups are held out.
+        Random splits, 1 / `test_size` folds, repeated, or leave one out; with groups, whole groups are held out.
     n_splits, test_size : int, default=20, float, default=0.2
         Number of splits, not used by "loo"; fraction of the objects that is held out.
-    cv : int or "loo", default=10
-        Stratified folds that choose the parameters inside each training part.
-    random_state : int, default=0
-        Seed of splits, folds and methods.
+    cv, random_state : int or "loo", default=10, int, default=0
+        Stratified folds that choose the parameters inside each training part; seed of splits, folds and methods.
     n_jobs : int or None, default=None
         Number of worker processes, each with BLAS in one thread. None: what ``joblib.parallel_config`` sets, or else
         all cores, but one for a study of less than 15 seconds. Results do not depend on it, except under a time budget.
@@ -240,8 +237,7 @@ class Study:
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
     retry_failed : bool, default=False
-        Compute the failed entries of the journal again. Failures of the environment (memory, files, missing packages)
-        are not stored.
+        Compute failed entries again; failures for lack of memory, files or packages are not stored.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
@@ -267,10 +263,6 @@ class Study:
     task : {"classification", "regression"}, optional
         What is predicted; None: what :func:`choose_task` returns for `y`.
 
-    See Also
-    --------
-    StudyResult, make_model
-
     Notes
     -----
     Split i depends on `random_state` and i alone: a journal of ten splits can be continued to twenty. A method that
@@ -278,13 +270,11 @@ class Study:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> from similis import Study
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = Study(methods=["nc", "majority"], n_splits=4).run(rbf_kernel(X), y)
+    >>> from similis import Study, make_similarity
+    >>> S, y = make_similarity(60, separation=1.0, random_state=0)
+    >>> result = Study(methods=["nc", "majority"], n_splits=4).run(S, y)
     >>> [(row.method, round(row.error, 3)) for row in result.table()]
-    [('nc', 0.1), ('majority', 0.75)]
+    [('nc', 0.104), ('majority', 0.646)]
     """
 
     methods: str | Method | Sequence[str | Method] = "all"
@@ -339,27 +329,24 @@ class Study:
         ids, groups : array-like of shape (n,), optional
             Names of the objects; objects of one group are never on both sides of a split or fold.
         costs : array-like of shape (G, G) or "balanced", optional
-            ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order). Parameters are chosen
-            by cost, and methods with probabilities decide by expected cost. "balanced": an error costs n / (G n_g)
-            for an object of a class with n_g of the n objects, so that the mean cost is the balanced error.
+            ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order), by which parameters
+            are chosen and methods with probabilities decide. "balanced": an error costs n / (G n_g) for an object of a
+            class with n_g of the n objects, so that the mean cost is the balanced error.
         priors : array-like of shape (G,) or "equal", optional
-            Class probabilities of the objects to be predicted, where they differ from the class shares of the data, by
-            which methods decide and errors are weighted.
+            Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
         measure : measure, optional
             Turns objects into proximities. One that learns is fitted on each training part.
         objects : sequence of n objects, optional
             The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
-            Your own splits, indices or masks; the seed is that of all methods. A test part may be empty if every method
-            has `details`: then methods are only fitted.
+            Your own splits, indices or masks. A test part may be empty if every method has `details`.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or call a function after each entry.
-        watch : callable, optional
-            Called with the results so far, at intervals while the study runs, for example to write a report.
+        watch, announce : callable, optional
+            Called with the results so far, at intervals; called before anything is computed with the :class:`Estimate`
+            of the time that the open splits will take.
         note : mapping, optional
             Facts to keep with this session in journal and results, such as the commit of your own code.
-        announce : callable, optional
-            Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
         """
         start = time.monotonic()
         protocol = self._protocol()

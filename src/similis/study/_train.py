@@ -19,7 +19,7 @@ from similis.study._assemble import without_search
 from similis.study._entry import to_json
 from similis.study._estimate import Estimate
 from similis.study._methods import canonical_name, describe
-from similis.study._novelty import novelty_record
+from similis.study._predict import novelty_record
 from similis.study._run import Study
 
 
