@@ -274,8 +274,7 @@ def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: 
 def ratio_variance(total: Floats, count: Floats, ratio: float) -> float:
     """Variance of sum(total) / sum(count) over N independent units, objects or groups, by linearization.
 
-    Methods are fitted on training parts that share most of their objects, which adds a variance that the units do not
-    show: the factor 1 + 2 `ratio`, where `ratio` is the mean size of a test part over that of its training part.
+    Training parts share objects, which adds the factor 1 + 2 `ratio`, the mean size of a test over its training part.
     """
     N, tests = len(total), count.sum()
     deviations = float(((total - float(total.sum() / tests) * count) ** 2).sum())
@@ -321,9 +320,9 @@ class Ranks:
         N, k = self.ranks.shape
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         found = "significant differences" if self.p_value < level else "no significant difference"
+        critical = f"farther apart than {self.critical_difference:.2f} differ significantly (Nemenyi, 5 %)"
         return (
-            f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). "
-            f"Average ranks farther apart than {self.critical_difference:.2f} differ significantly (Nemenyi, 5 %)."
+            f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). Average ranks {critical}."
         )
 
 
@@ -334,10 +333,8 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     ----------
     results : mapping of str to StudyResult, or to a mapping of method to score
         By name of the data set. Methods with a score on every data set are ranked, baselines included.
-    metric : str, default="error"
-        Metric to rank by; lower is better.
-    level : float, default=0.05
-        Significance level of the critical difference.
+    metric, level : str, default="error", float, default=0.05
+        Metric to rank by, lower is better; significance level of the critical difference.
 
     Examples
     --------

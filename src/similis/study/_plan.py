@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -35,41 +35,32 @@ def find_losers(result: StudyResult) -> list[str]:
     margin, costs = _MARGIN, result.expected_costs
     if result.metric == "cost" and costs is not None and (costs > 0).any():
         margin *= float(costs[costs > 0].mean())
-    return [
-        found.method
-        for found in result.differences().values()
-        if found.verdict not in ("best", "too few objects")
-        and found.method not in result.dropped
-        and found.statistic > _STATISTIC
-        and found.difference > margin - 1e-12
-    ]
+    tested = [d for d in result.differences().values() if d.verdict not in ("best", "too few objects")]
+    behind = [d.method for d in tested if d.statistic > _STATISTIC and d.difference > margin - 1e-12]
+    return [method for method in behind if method not in result.dropped]
 
 
+@dataclass(eq=False, repr=False)
 class Plan:
     """Tasks of a study, the entries so far, and the decisions which methods run on."""
 
-    def __init__(
-        self,
-        tasks: list[Task],  # by split, then by method
-        result: StudyResult,  # without entries
-        *,
-        race: bool,  # whether methods are dropped
-        budget: float | None = None,  # seconds of wall time for preparation and all tasks
-        expected: dict[str, float] | None = None,  # estimated seconds of a split by method
-        preparation: float = 0.0,  # seconds of reading and checking the data; at most half of the budget counts
-    ) -> None:
-        self.tasks = tasks
-        self.budget = budget
-        self.preparation = preparation
-        self.entries: dict[tuple[str, int], Entry] = {}
-        self.dropped: dict[str, int] = {}
-        self.skipped: dict[str, int] = {}
-        self._result = result
-        self._checkpoints = checkpoints(len(result.splits)) if race else []
-        self._expected = expected or {}
-        self._decisions: list[dict[str, Any]] = []
-        self._tested: dict[str, int] = {}  # last checkpoint at which a method was tested
-        self._running: dict[tuple[str, int], float] = {}
+    tasks: list[Task]  # by split, then by method
+    result: StudyResult  # without entries
+    _: KW_ONLY
+    race: bool  # whether methods are dropped
+    budget: float | None = None  # seconds of wall time for preparation and all tasks
+    expected: dict[str, float] = field(default_factory=dict)  # estimated seconds of a split by method
+    preparation: float = 0.0  # seconds of reading and checking the data; at most half of the budget counts
+
+    entries: dict[tuple[str, int], Entry] = field(default_factory=dict, init=False)
+    dropped: dict[str, int] = field(default_factory=dict, init=False)
+    skipped: dict[str, int] = field(default_factory=dict, init=False)
+    _decisions: list[dict[str, Any]] = field(default_factory=list, init=False)
+    _tested: dict[str, int] = field(default_factory=dict, init=False)  # last checkpoint at which a method was tested
+    _running: dict[tuple[str, int], float] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._checkpoints = checkpoints(len(self.result.splits)) if self.race else []
 
     def name(self) -> str:
         """Fingerprint of budget, methods, splits and checkpoints: decisions of another plan do not apply."""
@@ -98,24 +89,22 @@ class Plan:
 
     def snapshot(self, n_splits: int | None = None) -> StudyResult:
         """Results so far, on the first `n_splits` splits."""
-        splits = self._result.splits[:n_splits]
+        splits = self.result.splits[:n_splits]
         end = {**self.skipped, **self.dropped}
         entries = {}
         for task in self.tasks:
             name, split = task.key
             if task.key in self.entries and split < min(len(splits), end.get(name, len(splits))):
                 entries[task.key] = self.entries[task.key]
-        return replace(
-            self._result, splits=splits, entries=entries, dropped=dict(self.dropped), skipped=dict(self.skipped)
-        )
+        dropped, skipped = dict(self.dropped), dict(self.skipped)
+        return replace(self.result, splits=splits, entries=entries, dropped=dropped, skipped=skipped)
 
     def rounds(self) -> Iterator[list[Task]]:
         """Yield the open tasks up to each checkpoint; after each round, which must be finished, drop methods.
 
-        Decisions depend on the entries alone, so that they are the same for every number of processes, and after an
-        interruption.
+        Decisions depend on the entries alone: not on the number of processes, nor on interruptions.
         """
-        n_splits = len(self._result.splits)
+        n_splits = len(self.result.splits)
         for end in [*self._checkpoints, n_splits]:
             batch = [task for task in self.open_tasks() if task.split.number < end]
             if batch:
@@ -124,19 +113,15 @@ class Plan:
                 self.dropped |= dict.fromkeys(find_losers(self.snapshot(end)), end)
 
     def fair_share(self, n_jobs: int) -> Iterator[Task]:
-        """Yield one task after the other while the budget lasts: the next split of the method with the least time.
-
-        A method whose next split does not fit into the time that is left is skipped from then on.
-        """
+        """Yield the next split of the method with the least time while the budget lasts; skip those that do not fit."""
         assert self.budget is not None
         before = sum(_seconds(entry) for entry in self.entries.values())
         rest = self.budget - min(self.preparation, self.budget / 2)
         deadline = time.monotonic() + rest - before / n_jobs
         while True:
             used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
-            for key, entry in list(self.entries.items()):
-                used[key[0]] += _seconds(entry)
-            for key, seconds in list(self._running.items()):
+            times = {key: _seconds(entry) for key, entry in list(self.entries.items())} | self._running
+            for key, seconds in times.items():
                 used[key[0]] += seconds
             next_tasks: dict[str, Task] = {}
             for task in self.open_tasks():
@@ -175,18 +160,17 @@ class Plan:
     def expected_seconds(self, method: str) -> float:
         """Time of the next split of a method: the median of its own, else the estimate, corrected by the others'.
 
-        The first fits of a process also import and compile, so that a correction needs three methods that are expected
-        to take long.
+        The first fits of a process also import and compile: a correction needs three methods expected to take long.
         """
         times: dict[str, list[float]] = {}
         for (name, _), entry in list(self.entries.items()):
             times.setdefault(name, []).append(_seconds(entry))
         if method in times:
             return median(times[method])
-        if method in self._expected:
-            long = [name for name in times if self._expected.get(name, 0.0) > _LONG]
-            ratios = [median(times[name]) / self._expected[name] for name in long]
-            return self._expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)
+        if method in self.expected:
+            long = [name for name in times if self.expected.get(name, 0.0) > _LONG]
+            ratios = [median(times[name]) / self.expected[name] for name in long]
+            return self.expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)
         return median([seconds for found in times.values() for seconds in found]) if times else 0.0
 
     def _n_done(self, method: str) -> int:
@@ -206,9 +190,8 @@ def as_seconds(value: Any) -> float:
     numbers = () if isinstance(value, bool) or words is None else words.groups()
     seconds = sum(float(number or 0) * unit for number, unit in zip(numbers, (3600, 60, 1)))
     if seconds <= 0:
-        raise ValueError(
-            f"time_budget must be a number of seconds, or a text such as '90s', '5m' or '2h'. Got {str(value)[:40]!r}."
-        )
+        usage = "time_budget must be a number of seconds, or a text such as '90s', '5m' or '2h'."
+        raise ValueError(f"{usage} Got {str(value)[:40]!r}.")
     return seconds
 
 

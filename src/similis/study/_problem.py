@@ -284,9 +284,7 @@ def make_problem(
 
 
 def choose_task(y: Any) -> Task:
-    """Choose "regression" for numbers with fractions or many different ones, else "classification".
-
-    Many are more than 20 that occur fewer than three times on average.
+    """Choose "regression" for fractions, or more than 20 numbers seldom repeated three times, else "classification".
 
     Parameters
     ----------

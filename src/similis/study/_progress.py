@@ -22,16 +22,13 @@ class Progress:
 
     Attributes
     ----------
-    done, total : int
-        Number of finished entries, and of all entries of the methods that have not been dropped or skipped.
+    done, total, splits_done, dropped : int
+        Number of finished entries, of all entries of the methods that have not been dropped or skipped, of splits that
+        all methods in the race have finished, and of methods dropped.
     seconds_left : float
         Estimated time left, at most the rest of the time budget.
-    entry : Entry
-        Entry that was finished last.
-    leader : str or None
-        Leading method so far; None before the first complete split.
-    splits_done, dropped : int
-        Number of splits that all methods in the race have finished, and of methods dropped.
+    entry, leader : Entry, str or None
+        Entry that was finished last; leading method so far, None before the first complete split.
     """
 
     done: int
@@ -46,10 +43,7 @@ class Progress:
 def show_progress(
     entries: Iterable[Entry], show: bool | Callable[[Progress], None], plan: Plan, n_workers: int
 ) -> Iterator[Entry]:
-    """Yield entries as they are finished; after each, show leader, splits done and time left.
-
-    True draws a bar on standard error; a function is called with a :class:`Progress`.
-    """
+    """Yield entries as they are finished; after each, draw a bar on standard error, or call a function."""
     if not show:
         yield from entries
         return

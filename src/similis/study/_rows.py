@@ -29,11 +29,9 @@ class Row:
     ----------
     method : str
         Name of the method.
-    error, error_sd : float
-        Mean and standard deviation of the error over the splits, without deviation for leave-one-out. In a regression,
-        the root mean squared error over all tests.
-    rank : float
-        Mean rank over the splits of the method by the metric of the study.
+    error, error_sd, rank : float
+        Mean and standard deviation of the error over the splits, or the root mean squared error over all tests of a
+        regression; mean rank over the splits by the metric of the study.
     verdict, difference, interval
         Test against the best method over objects by the metric of the study, see :class:`Difference`.
     bold, p_value, p_holm
@@ -45,10 +43,8 @@ class Row:
     n_splits, status : int, str
         Number of splits with predictions, to which the numbers refer; "ok", "dropped" (from the race), "skipped" (for
         lack of time), "failed", "partly failed", "incomplete" or "missing".
-    reason, conversion : str
-        Error message of a failed method; steps that the study puts before the method.
-    baseline : bool
-        True for a method that serves for comparison only.
+    reason, conversion, baseline : str, str, bool
+        Error message; steps that the study puts before the method; whether it serves for comparison only.
     """
 
     method: str
@@ -106,14 +102,12 @@ def make_rows(result: StudyResult) -> list[Row]:
             found = _failure(result, name)
         else:
             known = errors[name][~np.isnan(errors[name])]
-            found = {
-                "error_sd": float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
-                "rank": ranks.get(name, _NAN),
-                "n_splits": len(known),
-                "status": "ok" if len(known) == len(result.splits) else ended.get(name, "incomplete"),
-                **{metric: values[name] for metric, values in means.items()},
-                **{key: getattr(verdicts[name], key) for key in ("bold", "p_value", "p_holm")},
-            }
+            status = "ok" if len(known) == len(result.splits) else ended.get(name, "incomplete")
+            found = {"rank": ranks.get(name, _NAN), "n_splits": len(known), "status": status}
+            if len(known) > 1 and not result.is_loo:
+                found["error_sd"] = float(known.std(ddof=1))
+            found |= {metric: values[name] for metric, values in means.items()}
+            found |= {key: getattr(verdicts[name], key) for key in ("bold", "p_value", "p_holm")}
         if name in differences:
             found |= {key: getattr(differences[name], key) for key in ("verdict", "difference", "interval")}
         rows.append(Row(name, conversion=info.conversion, baseline=info.baseline, **found))
