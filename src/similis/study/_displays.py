@@ -19,8 +19,8 @@ from similis.study._metrics import Ranks, average_ranks, bin_by_confidence, cali
 from similis.study._predictions import held_out_probabilities
 
 if TYPE_CHECKING:
+    from similis.study._entry import Row
     from similis.study._result import StudyResult
-    from similis.study._rows import Row
 
 _MAX_METHODS = 24  # methods of a grid, the best
 _MAX_OBJECTS = 30  # objects of a grid, the hardest

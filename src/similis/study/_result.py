@@ -18,15 +18,14 @@ from similis.study import _metrics, _predictions, _store
 from similis.study._assemble import MatrixFacts, make_model, without_search
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
-from similis.study._entry import Entry, MethodInfo
+from similis.study._entry import FEWEST_SPLITS, Entry, MethodInfo, Row, make_rows
 from similis.study._methods import Method, canonical_name, find_methods
 from similis.study._metrics import METRICS, OF_VALUES, Verdict
 from similis.study._picture import Picture, make_picture
+from similis.study._plan import clock
 from similis.study._problem import Problem
-from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, list_some, recommend
-from similis.study._rows import FEWEST_SPLITS, Row, make_rows
 
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")

@@ -36,9 +36,8 @@ from similis.study._journal import Journal, JournalWarning
 from similis.study._methods import Method, MethodIdentity, expand_methods, find_methods
 from similis.study._methods import Task as TaskName
 from similis.study._metrics import OF_VALUES
-from similis.study._plan import Plan, as_seconds
+from similis.study._plan import Plan, Progress, Watcher, as_seconds, show_progress
 from similis.study._problem import Problem, choose_task, make_problem
-from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
