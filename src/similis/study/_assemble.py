@@ -57,11 +57,7 @@ def assemble(
     expected_costs: Floats | None = None,
     seed: int | None = None,
 ) -> Assembled:
-    """Build the pipeline of a method; `first` is the step that measures objects, `seed` sets each `random_state`.
-
-    A last step gets `priors` if it has the parameter, and `costs` if it has the parameter and probabilities to use it;
-    one without priors gets the `expected_costs`, which take account of them.
-    """
+    """Build the pipeline of a method; `first` measures objects, `seed` sets each `random_state`."""
     made = method.make()
     added: list[tuple[str, Any, str]] = [] if first is None else [("pairwise", first, "")]  # name, step, description
     of_matrix = method.reads != "objects"
@@ -95,7 +91,7 @@ def assemble(
     if priors is not None and "priors" in known:
         last.set_params(priors=priors)
     elif priors is not None:
-        costs = expected_costs
+        costs = expected_costs  # which take account of the priors
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}

@@ -77,10 +77,7 @@ def choose_metric(codes: Indices, *, weighted: bool) -> str:
 
 
 def rare_classes(codes: Indices) -> Indices:
-    """Smallest class, or tenth of more than 20 classes, if it holds fewer than 0.4 of its equal share, else none.
-
-    Plain error hardly depends on such classes.
-    """
+    """Smallest class, or tenth of more than 20, if it has fewer objects than 0.4 of an equal share, else none."""
     counts = np.bincount(codes)
     G = len(counts)
     smallest = np.argsort(counts, kind="stable")[: 1 if G <= _MANY_CLASSES else G // 10]
@@ -96,12 +93,9 @@ def balancing_costs(codes: Indices, priors: Floats | None = None) -> Floats:
 
 
 def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
-    """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error.
-
-    Classes have equal weights in every split; over all splits together, where a class is absent from a test part.
-    """
+    """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error."""
     counts = np.array([np.bincount(codes[s.test], minlength=int(codes.max()) + 1) for s in splits])
-    if (counts > 0).all():
+    if (counts > 0).all():  # classes have equal weights in every split, else over all splits together
         weights = counts.sum() / (counts.size * counts)
     else:
         tested = counts.sum(axis=0)

@@ -64,11 +64,9 @@ class Task:
 
 
 def evaluate(task: Task, context: Context) -> Entry:
-    """Evaluate a method on a split; an exception becomes an entry with a reason.
-
-    BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
-    """
+    """Evaluate a method on a split; an exception becomes an entry with a reason."""
     start = time.perf_counter()
+    # BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     with warnings.catch_warnings(record=True) as caught, thread_pools().limit(limits=1):
         warnings.simplefilter("always")
         try:

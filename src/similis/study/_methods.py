@@ -282,10 +282,7 @@ def find_method(name: str) -> Method:
 
 
 def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
-    """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, on their mean, and on a stack.
-
-    A method that reads stacks and runs on request runs on all matrices together only.
-    """
+    """Methods of a study of several matrices: each on every matrix, as ``knn[s1]``, on their mean, or on a stack."""
     found = []
     for method in methods:
         if method.matrix and method.matrix not in (*names, "mean"):

@@ -251,10 +251,7 @@ def compare_to_best(
 
 
 def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
-
-    `test_share` is the mean size of a test part over that of its training part.
-    """
+    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's."""
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
     errors = errors[~np.isnan(errors)]

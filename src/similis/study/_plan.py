@@ -30,10 +30,7 @@ def checkpoints(n_splits: int) -> list[int]:
 
 
 def find_losers(result: StudyResult) -> list[str]:
-    """Methods to drop, given the results so far: t > 1.28 and at least one point worse than the leader.
-
-    A point is 0.01 of the metric; for costs, 0.01 of the mean of the costs that are not zero.
-    """
+    """Methods to drop: t > 1.28 and at least one point, 0.01 of the metric or of the mean cost, behind the leader."""
     margin, costs = _MARGIN, result.expected_costs
     if result.metric == "cost" and costs is not None and (costs > 0).any():
         margin *= float(costs[costs > 0].mean())
@@ -102,10 +99,7 @@ class Plan:
         return replace(self.result, splits=splits, entries=entries, dropped=dropped, skipped=skipped)
 
     def rounds(self) -> Iterator[list[Task]]:
-        """Yield the open tasks up to each checkpoint; after each round, which must be finished, drop methods.
-
-        Decisions depend on the entries alone: not on the number of processes, nor on interruptions.
-        """
+        """Yield the open tasks up to each checkpoint; after each round, which must be finished, drop methods."""
         n_splits = len(self.result.splits)
         for end in [*self._checkpoints, n_splits]:
             batch = [task for task in self.open_tasks() if task.split.number < end]
@@ -160,16 +154,14 @@ class Plan:
                 self._decide("dropped", name, self._n_done(name))
 
     def expected_seconds(self, method: str) -> float:
-        """Time of the next split of a method: the median of its own, else the estimate, corrected by the others'.
-
-        The first fits of a process also import and compile: a correction needs three methods expected to take long.
-        """
+        """Time of the next split of a method: the median of its own, or the estimate, corrected by the others'."""
         times: dict[str, list[float]] = {}
         for (name, _), entry in list(self.entries.items()):
             times.setdefault(name, []).append(_seconds(entry))
         if method in times:
             return median(times[method])
         if method in self.expected:
+            # The first fits of a process also import and compile.
             long = [name for name in times if self.expected.get(name, 0.0) > _LONG]
             ratios = [median(times[name]) / self.expected[name] for name in long]
             return self.expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)

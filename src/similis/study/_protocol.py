@@ -51,10 +51,7 @@ class Split:
 
 
 class DealtFolds:
-    """Folds for every class size, see :func:`deal`; at most as many as objects or groups.
-
-    Fold sizes, and the number of objects of a class in a fold, differ by at most one object.
-    """
+    """Folds of equal size for every class size, see :func:`deal`; at most as many as objects or groups."""
 
     def __init__(self, n_splits: int, random_state: int = 0) -> None:
         self.n_splits = n_splits

@@ -179,10 +179,8 @@ _open_journals: dict[str, Journal] = {}
 
 
 def open_journal(path: str, context: Context | None = None) -> Journal:
-    """Return the handle of a journal, one per process: closing a second one would release the locks of the first.
-
-    A worker process joins the study of its `context`. The handle of an earlier run on a replaced file is given up.
-    """
+    """Return the handle of a journal, one per process; a worker joins the study of its `context`."""
+    # Closing a second handle would release the locks of the first. One of an earlier run is given up.
     journal = _open_journals.get(path)
     ours = context is not None and journal is not None and journal.session in ("", context.session)
     if journal is not None and not ours and not journal.is_at(path):
@@ -489,10 +487,7 @@ class Study:
         *,
         whole: bool = True,
     ) -> tuple[list[Method], list[dict[str, Any]]]:
-        """Put methods that are too slow on landmarks; return also the decisions that a journal must keep.
-
-        With a time budget the decision depends on the speed of the machine, unless a journal holds a `known` one.
-        """
+        """Put methods that are too slow on landmarks; return also the decisions that a journal must keep."""
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
         if number == 0 or (number is None and self.landmarks not in ("auto", None)):

@@ -358,11 +358,7 @@ def _scores(model: Any, card: ModelCard, X: Array, known: Array | None) -> Float
 def novelty_record(
     X: Any, whole: Any, small: Any, *, kind: Kind, needed: Indices | None = None
 ) -> dict[str, Any] | None:
-    """Score a sample of the training objects by the proximities to objects that the model compares new ones with.
-
-    `whole` is the model, `small` the one that predicts, perhaps reduced, and `needed` its columns, None for all. The
-    result is None for several matrices and for landmarks of objects.
-    """
+    """Score training objects as new ones of the model `small`, which needs some columns of `whole`."""
     given, kept = measure_step(whole), measure_step(small)
     if given is not None and kept is not None:
         sample = _draw(len(given._ids), _MEASURED)
