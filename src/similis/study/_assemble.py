@@ -293,7 +293,6 @@ def score_probabilities(model: Any, X: Any, y: Any) -> float:
 
 
 def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
-    """Mean loss of predicted values, a scikit-learn score function."""
     return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 

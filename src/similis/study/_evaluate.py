@@ -54,12 +54,10 @@ class Task:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Key of the entry, see :attr:`Entry.key`."""
         return self.method.name, self.split.number
 
     @property
     def journal_key(self) -> tuple[str, int, str]:
-        """Key of the entry in a journal."""
         return *self.key, self.spec
 
 

@@ -66,7 +66,6 @@ class Journal:
 
     @property
     def sessions(self) -> list[dict[str, Any]]:
-        """Runs of the study."""
         return self._sessions.get(self.study or next(iter(self._headers), ""), [])
 
     def close(self) -> None:

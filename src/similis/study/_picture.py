@@ -47,7 +47,6 @@ class Picture:
     note: str = ""  # on the choice of objects or matrix
 
     def to_record(self) -> dict[str, Any]:
-        """Convert to plain data for JSON."""
         arrays = ("nearness", "looked_at", "eigenvalues", "points")
         return {
             "objects": to_json(self.objects),

@@ -67,12 +67,10 @@ class Plan:
         return blake2b(repr((self.budget, self._checkpoints, tasks)).encode(), digest_size=8).hexdigest()
 
     def add(self, entry: Entry) -> None:
-        """Add a finished entry."""
         self.entries[entry.key] = entry
         self._running.pop(entry.key, None)
 
     def apply(self, decisions: Iterable[dict[str, Any]]) -> None:
-        """Repeat the decisions of an earlier run of the same plan."""
         for found in decisions:
             {"dropped": self.dropped, "skipped": self.skipped}[found["what"]][found["method"]] = int(found["after"])
 

@@ -71,12 +71,10 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         self.symmetrize = symmetrize
 
     def fit(self, X: Indices, y: Any = None) -> MeasureStep:
-        """Measure the training part."""
         self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Indices, y: Any = None, **params: Any) -> Array:
-        """Measure the training part and return its square block."""
         self.key_ = self.source.token, self.symmetrize, _bytes(X), _bytes(y)
         found: tuple[Any, Array] | None = CACHE.get(self.key_)
         if found is None:
@@ -87,7 +85,6 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         return found[1]
 
     def transform(self, X: Indices) -> Array:
-        """Measure other objects against it."""
         key = (*self.key_, _bytes(X))
         block: Array | None = CACHE.get(key)
         if block is None:
@@ -130,16 +127,13 @@ class Problem:
 
     @property
     def task(self) -> Task:
-        """What the methods predict."""
         return "classification" if self.target is None else "regression"
 
     @property
     def n(self) -> int:
-        """Number of objects."""
         return len(self.codes)
 
     def is_missing(self) -> bool:
-        """Tell whether entries of the matrix are missing."""
         if isinstance(self.matrix, SparseRows):
             return self.matrix.missing and not self.matrix.is_full
         return self.matrix is not None and bool(np.isnan(self.matrix.min()))

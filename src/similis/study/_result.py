@@ -568,7 +568,6 @@ class StudyResult:
         return "rmse" if metric == "error" and self.target is not None else find_metric(metric)
 
     def _lacks_classes(self) -> bool:
-        """True if a class is absent from some test part."""
         return any(len(np.unique(self.codes[s.test])) < len(self.classes) for s in self.splits)
 
     def _mean_score(self, metric: str, name: str, splits: list[Split]) -> float:

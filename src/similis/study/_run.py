@@ -195,7 +195,6 @@ def open_journal(path: str, context: Context | None = None) -> Journal:
 
 
 def close_journal(path: str) -> None:
-    """Close the handle of this process."""
     journal = _open_journals.pop(path, None)
     if journal is not None:
         journal.close()

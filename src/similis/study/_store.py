@@ -31,7 +31,6 @@ _DAMAGE = (*_UNFIT, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
-    """Convert a result to types of JSON."""
     order = {info.name: i for i, info in enumerate(result.methods)}
     entries = sorted(result.entries.values(), key=lambda e: (e.split, order.get(e.method, len(order))))
     arrays = ("classes", "codes", "target", "ids", "groups", "costs", "priors")
@@ -145,7 +144,6 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
 
 
 def _counts(given: Any, methods: list[MethodInfo], n_splits: int) -> dict[str, int]:
-    """Validate numbers of splits by method."""
     counts = {str(name): int(r) for name, r in dict(given).items()}
     if not counts.keys() <= {info.name for info in methods} or not all(0 <= r <= n_splits for r in counts.values()):
         raise ValueError("methods that were dropped or skipped do not fit")

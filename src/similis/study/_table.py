@@ -13,7 +13,6 @@ from similis.study._methods import AtMost, Method, chain, lazy
 
 
 def powers(low: int, high: int) -> list[float]:
-    """Powers of ten from 10^low to 10^high."""
     return [10.0**p for p in range(low, high + 1)]
 
 

@@ -396,7 +396,6 @@ def first_step(model: Any) -> Any:
 
 
 def measure_step(model: Any) -> Pairwise | None:
-    """First step if it measures objects."""
     step = first_step(model)
     return step if isinstance(step, Pairwise) else None
 
