@@ -2,7 +2,6 @@
 
 from similis.io import ModelCard, TrainedModel, read_model, write_model
 from similis.study._assemble import make_model
-from similis.study._compare import Comparison, compare
 from similis.study._differences import Difference
 from similis.study._displays import (
     AgreementDisplay,
@@ -25,7 +24,7 @@ from similis.study._names import Parameter, list_parameters
 from similis.study._plan import Progress
 from similis.study._problem import choose_task
 from similis.study._recommend import Recommendation
-from similis.study._result import StudyResult
+from similis.study._result import Comparison, StudyResult, compare
 from similis.study._run import Study
 from similis.study._trained import Predictions, predict_rows, train_model
 

@@ -50,18 +50,14 @@ class Entry:
         Name of the method, number of the split, and fingerprint of the method's pipeline and grid.
     status, reason : {"ok", "failed"}, str
         A failed run counts as completed; its error message.
-    predictions : ndarray or None
-        Predicted class codes of the test objects, integers; in a regression their predicted values.
-    proba : ndarray of shape (m, G) or None
-        Class probabilities, if the method has them.
+    predictions, proba : ndarray or None, ndarray of shape (m, G) or None
+        Predicted class codes, or values of a regression, of the test objects; class probabilities if there are any.
     params, details : dict
         Parameters chosen on the training part; numbers of the method's own, see :class:`Method`.
     fit_seconds, predict_seconds : float
         Wall time of selection and fit, and of predicting the test part.
-    notes : tuple of str
-        Warnings raised during the run, each once.
-    finished, session : str
-        Time, in UTC, and id of the run that computed it.
+    notes, finished, session : tuple of str, str, str
+        Warnings raised during the run, each once; time, in UTC, and id of the run that computed it.
     """
 
     method: str
@@ -138,11 +134,9 @@ class Row:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    error, error_sd, rank : float
-        Mean and standard deviation of the error over the splits, or the root mean squared error over all tests of a
-        regression; mean rank over the splits by the metric of the study.
+    method, error, error_sd, rank : str, float, float, float
+        Name of the method; mean and standard deviation of the error over the splits, or root mean squared error over
+        all tests of a regression; mean rank over the splits by the metric of the study.
     verdict, difference, interval
         Test against the best method over objects by the metric of the study, see :class:`Difference`.
     bold, p_value, p_holm

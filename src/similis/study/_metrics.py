@@ -216,10 +216,8 @@ class Verdict:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    p_value, p_holm : float
-        Signed-rank p-value of "not worse than the best", 1.0 for the best; the same, corrected for the number of tests.
+    method, p_value, p_holm : str, float, float
+        Name of the method; signed-rank p-value of "not worse than the best"; the same, corrected for many tests.
     bold, worse : bool
         The papers' bold face: best, or not worse at 5 % (uncorrected); worse at 5 % after the correction.
     """

@@ -76,13 +76,13 @@ class MeasureStep(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Indices, y: Any = None, **params: Any) -> Array:
         self.key_ = self.source.token, self.symmetrize, _bytes(X), _bytes(y)
-        found: tuple[Any, Array] | None = CACHE.get(self.key_)
+        found: tuple[Pairwise, Array] | None = CACHE.get(self.key_)
         if found is None:
             fitted = Pairwise(clone(self.source.measure), symmetrize=self.symmetrize)
             found = fitted, fitted.fit_transform(_safe_indexing(self.source.objects, np.asarray(X)), np.asarray(y))
             CACHE.put(self.key_, found, found[1].nbytes)
-        self.pairwise_ = found[0]
-        return found[1]
+        self.pairwise_, square = found
+        return square
 
     def transform(self, X: Indices) -> Array:
         key = (*self.key_, _bytes(X))
@@ -227,11 +227,9 @@ def make_problem(
         check_label_order(S, y)
         target = check_target(y, np.size(y), who="A study")
         if task is None and (target == np.round(target)).all():
-            warn_user(
-                f"y holds {len(np.unique(target))} different whole numbers, so this is a regression. Pass "
-                "task='regression' to confirm, or task='classification' if they number classes.",
-                UserWarning,
-            )
+            found = f"y holds {len(np.unique(target))} different whole numbers, so this is a regression."
+            advice = "Pass task='regression' to confirm, or task='classification' if they number classes."
+            warn_user(f"{found} {advice}", UserWarning)
         y, classes = _ranges(target)
         if costs is not None or priors is not None:
             raise ProximityError("Costs and priors are for classes; leave them out of a regression.")

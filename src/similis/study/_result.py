@@ -1,9 +1,9 @@
-"""Result of a study: raw predictions of every method on every split, and everything computed from them."""
+"""Result of a study: raw predictions and everything computed from them; comparison of several studies."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
@@ -15,12 +15,20 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _metrics, _predictions, _store
-from similis.study._assemble import MatrixFacts, make_model, without_search
-from similis.study._code import call_arguments, estimator_code, import_lines, training_code
+from similis.study._assemble import (
+    MatrixFacts,
+    call_arguments,
+    estimator_code,
+    import_lines,
+    make_model,
+    training_code,
+    without_search,
+)
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
+from similis.study._displays import RanksDisplay
 from similis.study._entry import FEWEST_SPLITS, Entry, MethodInfo, Row, make_rows
 from similis.study._methods import Method, canonical_name, find_methods
-from similis.study._metrics import METRICS, OF_VALUES, Verdict
+from similis.study._metrics import METRICS, OF_VALUES, Ranks, Verdict, average_ranks
 from similis.study._picture import Picture, make_picture
 from similis.study._plan import clock
 from similis.study._problem import Problem
@@ -475,10 +483,8 @@ class StudyResult:
         if groups is None and self.groups is not None:
             labels = np.asarray(y)
             if labels.shape != self.codes.shape or (labels != self.y).any():
-                raise ProximityError(
-                    "The study kept groups together, and these are not its labels. Pass the groups of these objects: "
-                    "fit_best(S, y, groups=...)."
-                )
+                advice = "Pass the groups of these objects: fit_best(S, y, groups=...)."
+                raise ProximityError(f"The study kept groups together, and these are not its labels. {advice}")
             groups = self.groups
         return model.fit(S, y, groups=groups)
 
@@ -630,3 +636,51 @@ def _searches(model: Any) -> bool:
 
 def _format(value: float, spec: str, frame: str = "{}") -> str:
     return "" if value != value else frame.format(format(value, spec))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several studies side by side.
+
+    Attributes
+    ----------
+    results, ranks : dict of str to StudyResult, Ranks
+        The studies by name, and ranks of the methods that finished in all of them.
+    """
+
+    results: dict[str, StudyResult]
+    ranks: Ranks
+
+    def to_html(self, path: str | os.PathLike[str], *, links: Mapping[str, str] | None = None) -> None:
+        """Write a page of ranks and errors in all studies, with `links`, addresses of the studies' own reports."""
+        from similis.report import make_comparison, write_page
+
+        write_page(make_comparison(self, links), path)
+
+    def _repr_html_(self) -> str | None:
+        return RanksDisplay(ranks=self.ranks)._repr_html_()
+
+    def __str__(self) -> str:
+        lines = [f"{mean:6.2f}  {name}" for name, mean in zip(self.ranks.methods, self.ranks.mean)]
+        return "\n".join(["average ranks", *lines, "", self.ranks.summary()])
+
+
+def compare(results: Mapping[str, StudyResult]) -> Comparison:
+    """Compare studies of several data sets, or of several measures of one, by average ranks: a :class:`Comparison`.
+
+    Parameters
+    ----------
+    results : mapping of str to StudyResult
+        At least two, by name; see :func:`average_ranks`.
+
+    Examples
+    --------
+    >>> from similis import Study, make_similarity
+    >>> from similis.study import compare
+    >>> study = Study(["nc", "majority"], n_splits=3)
+    >>> results = {f"{n} objects": study.run(*make_similarity(n, random_state=0)) for n in (30, 60)}
+    >>> compare(results).ranks.methods
+    ('nc', 'majority')
+    """
+    ranks = average_ranks(results)  # validates the results first
+    return Comparison(dict(results), ranks)

@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -405,10 +405,9 @@ class Study:
             **{name: getattr(problem, name) for name in same},
         )
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
+        expected, unknown = dict[str, float](), tuple[str, ...]()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
-        else:
-            expected, unknown = {}, ()
         preparation = time.monotonic() - start
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
@@ -551,10 +550,10 @@ class Study:
             except KeyboardInterrupt:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
+                    known = journal.entries
                     for task in plan.open_tasks():
-                        entry = journal.entries.get(task.journal_key)
-                        if entry is not None:
-                            plan.add(entry)
+                        if task.journal_key in known:
+                            plan.add(known[task.journal_key])
             if path is not None:
                 try:
                     journal.refresh()  # restores the file if it was removed
@@ -603,23 +602,19 @@ def _sparse_methods(methods: list[Method], facts: MatrixFacts) -> list[Method]:
             usable.append(method)
     others = [method.name for method in methods if method not in usable]
     if all(method.baseline for method in usable):
-        raise ProximityError(
-            f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. Use k-NN, nearest "
-            "centroids, local SDA or MaxSim, or give a smaller matrix."
-        )
+        advice = "Use k-NN, nearest centroids, local SDA or MaxSim, or give a smaller matrix."
+        raise ProximityError(f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. {advice}")
     if others:
-        warn_user(
-            f"The matrix is sparse and large. Skipped, because they need all of it: {', '.join(others)}.", InputWarning
-        )
+        words = "The matrix is sparse and large. Skipped, because they need all of it"
+        warn_user(f"{words}: {', '.join(others)}.", InputWarning)
     return usable
 
 
 def _info(method: Method, n: int, spec: str, facts: MatrixFacts) -> MethodInfo:
     """Describe a method for a result; `n` is the size of the inner training parts, which limits the grid."""
-    try:
+    conversion = ""
+    with suppress(Exception):  # the reason is in the entries of the method
         conversion = assemble(method, facts).conversion
-    except Exception:  # the reason is in the entries of the method
-        conversion = ""
     same = ("name", "family", "paper", "summary", "needs", "baseline", "matrix")
     about = {key: getattr(method, key) for key in same}
     return MethodInfo(**about, conversion=conversion, grid=method.grid_for(n), spec=spec)

@@ -65,28 +65,22 @@ def train_model(
         All proximities, perhaps a stack of several; with `measure`, the objects or an :class:`~similis.io.Objects`.
     y : array-like of shape (n,), optional
         Labels, or numbers to predict; those of a Proximity or Objects need not be given again.
-    study : Study
-        Estimates the error. The method that it recommends is trained, unless `method` is given.
-    method : str, optional
-        One of the study's methods.
+    study, method : Study, str, optional
+        The study estimates the error; the method that it recommends is trained, unless `method` is given.
     kind, ids, groups, costs, priors, measure, progress, announce
         As for :meth:`Study.run`.
     columns : sequence of str, optional
         Names of the objects' features.
-    compact : bool, default=False
-        Reduce the model to the training objects that it needs (:func:`similis.compact`), ``needed`` in the card.
-    conformal : bool, default=False
-        Calibrate prediction sets, or intervals of a regression, by ten more fits: the model is then a
-        :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`.
+    compact, conformal : bool, default=False
+        Reduce the model to the training objects that it needs (:func:`similis.compact`); calibrate it by ten more fits,
+        as a :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`.
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from similis import make_similarity
     >>> from similis.study import Study, train_model
-    >>> S = np.kron(np.eye(2), np.ones((10, 10)))
-    >>> trained = train_model(S, ["a"] * 10 + ["b"] * 10, study=Study("nc", n_splits=3))
-    >>> trained.card.method, trained.card.expected["error"]
-    ('nc', 0.0)
+    >>> train_model(*make_similarity(20, random_state=0), study=Study("nc", n_splits=3)).card.method
+    'nc'
     """
     if measure is not None and columns is not None and not isinstance(S, Objects):
         S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
@@ -197,10 +191,9 @@ def predict_rows(
         Proximities of new objects to the training objects, one row each, with columns matched by id if they have ids,
         else all or those that the model needs. For a model that measures: the objects, with features matched by name.
         For a model of several matrices: one block per matrix that it reads, in the order of ``trained.card.matrices``.
-    explain : int, default=0
-        Number of training objects that explain each prediction, see :func:`similis.explain`.
-    confidence : float, optional
-        Probability with which an interval of a calibrated regression contains the true value.
+    explain, confidence : int, default=0, float, optional
+        Number of training objects that explain each prediction, see :func:`similis.explain`; probability with which an
+        interval of a calibrated regression contains the true value.
     """
     model, card = trained.model, trained.card
     blocks: list[Any] = [rows] if isinstance(rows, Proximity | Objects) else list(rows)
@@ -239,11 +232,9 @@ def predict_rows(
             intervals=intervals,
             because=_because(inner if own is not None else model, card, part, own, explain) if explain else None,
         )
-    except ProximityError:
-        raise
     except Exception as error:  # estimators of a later scikit-learn fail in many ways
         hint = version_hint(card.versions.get("scikit-learn", ""))
-        if not hint:
+        if isinstance(error, ProximityError) or not hint:
             raise
         raise ProximityError(f"The model cannot predict: {' '.join(str(error).split())[:100]}.{hint}") from error
 
@@ -284,10 +275,8 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[Array, Array]:
         missing = [name for name in names if name not in place]
         fill = (rows.about or {}).get("fill")  # value of the pairs that a list does not contain
         if missing and (fill is None or len(missing) == len(names)):
-            raise ProximityError(
-                f"The rows must have a column for each of the model's {which}. {len(missing)} are missing, such as "
-                f"{missing[0][:40]!r}."
-            )
+            words = f"The rows must have a column for each of the model's {which}. {len(missing)} are missing"
+            raise ProximityError(f"{words}, such as {missing[0][:40]!r}.")
         known = [place[name] for name in card.ids if name in place]
         values: Any = rows.values
         if missing:
@@ -341,10 +330,8 @@ def _check_types(rows: Objects, card: ModelCard) -> None:
     for name, expected in (card.types or {}).items():
         if name in found and (expected == "number") != (found[name] == "number"):
             wanted, given = ("numbers", "text") if expected == "number" else ("text", "numbers")
-            raise ProximityError(
-                f"The model reads the column {name[:40]!r} as {wanted}, and these objects hold {given} in it. Read the "
-                "file with types=trained.card.types."
-            )
+            words = f"The model reads the column {name[:40]!r} as {wanted}, and these objects hold {given} in it."
+            raise ProximityError(f"{words} Read the file with types=trained.card.types.")
 
 
 def _scores(model: Any, card: ModelCard, X: Array, known: Array | None) -> Floats:
