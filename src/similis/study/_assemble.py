@@ -170,19 +170,16 @@ def make_model(
         Whether the matrix is symmetric, and lacks entries: ``Symmetrize`` or ``CompleteKernel`` stands first if needed.
     measure : measure, optional
         Given for a model that reads objects: ``Pairwise(measure)`` stands first.
-    n : int, optional
-        Number of training objects, which limits the grid; None keeps all of it.
-    cv : int or splitter, default=10
-        Folds of the parameter search, stratified for an integer; a method with `cv` of its own keeps that.
+    n, cv : int, optional, int or splitter, default=10
+        Number of training objects, which limits the grid; folds of the search, unless the method has its own.
     costs, priors : array-like or str, optional
         As for :meth:`Study.run`.
     metric : str, optional
         Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
         error, or root mean squared error for a method of regression.
-    y : array-like of shape (n,), optional
-        Labels of the training objects; required for balanced error, balanced costs and priors.
-    classes : array-like of shape (G,), optional
-        Class labels in the order of `costs`; None where `y` is given, or the labels are 0, 1, ...
+    y, classes : array-like of shape (n,), array-like of shape (G,), optional
+        Labels of the training objects, required for balanced error, balanced costs and priors; or class labels in the
+        order of `costs`, unless they are 0, 1, ...
     random_state : int, default=0
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
 Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
-
 OF_LABELS = ("error", "balanced_error", "cost")
 RANKING = ("error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy")
 _ALIASES = {"nce": "normalized_cross_entropy", "pinball": "pinball(0.5)"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -301,10 +302,9 @@ def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
 
 def canonical_name(name: str) -> str:
     """Canonical spelling of the name of a method; other names are returned unchanged."""
-    try:
+    with suppress(ValueError):
         return find_method(name).name
-    except ValueError:
-        return name
+    return name
 
 
 def describe(value: Any) -> str:

@@ -140,8 +140,6 @@ METRICS: dict[str, Metric] = {
 }
 METRICS |= {k: Metric(f"pinball loss at {q}", of_values=_mean_loss(k), pooled=True) for k, q in _PINBALL.items()}
 OF_VALUES = tuple(name for name, metric in METRICS.items() if metric.of_values is not None)  # of a regression
-
-
 _EXACT = 400  # largest number of non-zero differences with an exact distribution
 _DIGITS = 12  # errors are rounded before they are compared, so that equal ones tie
 

@@ -33,7 +33,6 @@ from similis.study._methods import Task, describe
 from similis.study._protocol import Split
 
 _MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
-
 MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
 _DENSE = 2**28  # bytes of a matrix up to which a sparse one is made dense, so that every method can read it
 _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into memory

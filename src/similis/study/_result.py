@@ -38,7 +38,6 @@ from similis.study._recommend import Recommendation, list_some, recommend
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
 _CONVERSION = ("symmetric", "to_similarity", "to_dissimilarity", "missing")  # of the facts about a matrix
-
 Compute = TypeVar("Compute", bound=Callable[..., Any])
 
 
@@ -162,10 +161,7 @@ class StudyResult:
 
     @_computed_once
     def scores(self, metric: str = "error") -> dict[str, Floats]:
-        """Metric, one of ``similis.study.METRICS``, of every method on every split: an array (n_splits,) by method.
-
-        It is NaN for a split that failed or is missing, and for a method without the probabilities that it needs.
-        """
+        """Metric, one of ``METRICS``, of every method on every split: arrays (n_splits,), NaN where it is not known."""
         metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
@@ -181,7 +177,7 @@ class StudyResult:
 
     @_computed_once
     def paired_scores(self, metric: str = "error") -> dict[str, float]:
-        """Mean of a metric that can be compared between methods with other splits, for each method without failure.
+        """Mean of a metric over all splits, with estimates for those that a method lacks, for each without failure.
 
         It is the mean of the method with the most splits, plus the mean difference on the splits that both have.
         """
@@ -206,10 +202,9 @@ class StudyResult:
         return [name for name, ok in found.items() if ok and all(ok)]
 
     def leader(self) -> str | None:
-        """Name of the method with the lowest paired score of the study's metric; None if no method has finished.
+        """Name of the method with the best paired score, not dropped, with three splits or more; None if none finished.
 
-        A method that was dropped, or that has fewer than three splits where others have more, never leads. Baselines
-        lead only where there are no others.
+        Baselines lead only where there are no others.
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
         counts = {name: len(self._finished(name)) for name in means}
@@ -293,10 +288,7 @@ class StudyResult:
         return make_rows(self)
 
     def format_table(self, *, intervals: bool = False) -> list[list[str]]:
-        """Table of the study as text: the headings, then one list of cells per method in the order of :meth:`table`.
-
-        With `intervals`, a column holds the 95 % intervals of the differences, for all methods at the same time.
-        """
+        """Table of the study as text, perhaps with `intervals` of the differences: headings, then cells per method."""
         columns: dict[str, Callable[[Row], str]] = {"method": lambda row: row.method}
         own: dict[str, Callable[[Row], str]] = {}
         if self.metric not in _COLUMNS:
@@ -382,10 +374,9 @@ class StudyResult:
     def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[_predictions.ClassSets]:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
-        The sets are those of :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration
-        and `level` as confidence, by default of the best method with probabilities. Each class has a ``label``,
-        ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``. The list is empty for a regression and without
-        probabilities.
+        The sets are those of :class:`~similis.ConformalClassifier`, calibrated on all splits, by default of the best
+        method with probabilities. Each class has a ``label``, ``n_objects``, ``coverage``, ``size``, ``single`` and
+        ``empty``; without probabilities there are none.
         """
         if self.target is not None:
             return []

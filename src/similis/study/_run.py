@@ -122,16 +122,13 @@ def _evaluate_alone(task: Task, context: Context) -> Done:
     """Evaluate a task in its own worker process; if that is killed too, return a failed entry."""
     try:
         done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_evaluate_unless_done)(task, context)])
-    except BrokenProcessPool:
+        return done[0]
+    except (BrokenProcessPool, KeyboardInterrupt) as error:
         _stop_workers()
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        name, split = task.key
-        killed = Entry(name, split, task.spec, status="failed", reason=_KILLED, finished=now, session=context.session)
-        return task.key, killed
-    except KeyboardInterrupt:
-        _stop_workers()
-        raise
-    return done[0]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+    now, session = datetime.now(UTC).isoformat(timespec="milliseconds"), context.session
+    return task.key, Entry(*task.journal_key, status="failed", reason=_KILLED, finished=now, session=session)
 
 
 def _evaluate_unless_done(task: Task, context: Context) -> Done:
@@ -356,11 +353,9 @@ class Study:
         goal = replace(make_goal(problem.task, metric, problem.costs, problem.priors, problem.codes), classes=None)
         if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
-        if splits is None:
-            parts = protocol.splits(problem.codes, problem.groups)
-        else:
-            only_fitted = all(method.details is not None for method in methods)
-            parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
+        only_fitted = all(method.details is not None for method in methods)
+        own = None if splits is None else given_splits(splits, problem.n, allow_empty_test=only_fitted)
+        parts = protocol.splits(problem.codes, problem.groups) if own is None else own
         rules = self.to_similarity, self.to_dissimilarity
         facts = MatrixFacts(problem.kind, problem.symmetric, *rules, problem.is_missing(), problem.names, problem.kinds)
         if isinstance(problem.matrix, SparseRows):
@@ -368,7 +363,7 @@ class Study:
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
         n_classes = len(problem.classes) if problem.target is None else None
-        header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
+        header = _header(problem, protocol, facts, goal, bool(self.probabilities), own)
         path = None if self.journal is None else os.path.realpath(self.journal)
         n_jobs = self._n_workers(methods, n_train, n_classes, len(parts))
         known = []
@@ -379,13 +374,8 @@ class Study:
         identities = {method.name: method.identify(sizes[method.name]) for method in methods}
         infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
         tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
-        session: dict[str, Any] = {
-            "id": token_hex(6),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": versions(),
-            "machine": machine(),
-            **(note or {}),
-        }
+        session: dict[str, Any] = {"id": token_hex(6), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+        session |= {"versions": versions(), "machine": machine(), **(note or {})}
         settings = session["id"], path, self.retry_failed, bool(self.probabilities)
         context = Context(problem, protocol, facts, goal, *settings)
         same = ("classes", "codes", "ids", "groups", "costs", "priors", "measure", "target")
@@ -456,9 +446,8 @@ class Study:
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
         task = self.task or (None if labels is None else choose_task(labels))
         methods = self._expand(find_methods(self.methods, task), names)
-        n_classes = None
-        if labels is not None and task == "classification":
-            n_classes = len(set(np.asarray(labels).ravel().tolist()))
+        of_classes = labels is not None and task == "classification"
+        n_classes = len(set(np.asarray(labels).ravel().tolist())) if of_classes else None
         n_jobs = self._n_workers(methods, n_train, n_classes, n_splits)
         methods, _ = self._reduce(methods, n_train, n_classes, n_jobs)
         per_split, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
@@ -579,15 +568,12 @@ def _header(
     # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
     chosen_by = goal.metric if goal.metric in (*OF_LABELS, *OF_VALUES) else "log_loss"
     usual = "error" if problem.costs is None else "cost"
+    settings: dict[str, Any] = {"to_similarity": facts.to_similarity, "to_dissimilarity": facts.to_dissimilarity}
     return {
         **header,
         **({} if chosen_by == usual else {"metric": chosen_by}),
         "protocol": fixed,
-        "settings": {
-            "to_similarity": facts.to_similarity,
-            "to_dissimilarity": facts.to_dissimilarity,
-            **({} if probabilities else {"probabilities": False}),
-        },
+        "settings": settings | ({} if probabilities else {"probabilities": False}),
         "versions": versions(),
     }
 

@@ -72,7 +72,6 @@ _RBF = lazy("Pairwise", measure=lazy("RBF"))
 _ROWS = lazy("SimilarityFeatures")
 _TIGHTEN = lazy("Tighten")
 _BOX_COX = lazy("BoxCox")
-
 _knn = partial(lazy, "SimilarityKNN")
 _knn_mean = partial(lazy, "SimilarityKNNRegressor")
 _sklearn_knn = partial(lazy, "KNeighborsClassifier", "sklearn.neighbors")
@@ -81,7 +80,6 @@ _dummy = partial(lazy, "DummyRegressor", "sklearn.dummy")
 _tree = partial(lazy, "DecisionTreeClassifier", "sklearn.tree")
 # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
 _local_nc = partial(lazy, "LocalSDA", min_class_size=999_999)
-
 _on_request = partial(Method, on_request=True)
 _KERNEL: dict[str, Any] = {"symmetric": True, "rescale": True}
 _DISTANCE: dict[str, Any] = {"reads": "dissimilarity", "symmetric": True}
