@@ -47,8 +47,8 @@ class Difference:
         Mean loss per tested object minus that of the leader, on the splits of both; its 95 % interval, for all methods
         at the same time; the difference in units of its standard error.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
-        "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "too few objects": fewer than ten.
+        "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, not corrected for
+        the choice of the leader. "too few objects": fewer than ten.
     """
 
     method: str
@@ -103,14 +103,12 @@ def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
 def check_decision(costs: Any, priors: Any, codes: Indices) -> tuple[Floats | None, Floats | None]:
     """Validate costs and priors; "balanced" and "equal" are computed from the class counts."""
     counts = np.bincount(codes)
-    if isinstance(costs, str):
-        if costs != "balanced":
-            raise ProximityError(f"costs must be a matrix, or 'balanced'. Got {costs[:40]!r}.")
-        costs = balancing_costs(codes)
-    if isinstance(priors, str):
-        if priors != "equal":
-            raise ProximityError(f"priors must be one probability per class, or 'equal'. Got {priors[:40]!r}.")
-        priors = np.full(len(counts), 1 / len(counts))
+    if isinstance(costs, str) and costs != "balanced":
+        raise ProximityError(f"costs must be a matrix, or 'balanced'. Got {costs[:40]!r}.")
+    if isinstance(priors, str) and priors != "equal":
+        raise ProximityError(f"priors must be one probability per class, or 'equal'. Got {priors[:40]!r}.")
+    costs = balancing_costs(codes) if isinstance(costs, str) else costs
+    priors = np.full(len(counts), 1 / len(counts)) if isinstance(priors, str) else priors
     return check_costs(costs, len(counts)), None if priors is None else class_priors(priors, counts)
 
 

@@ -50,9 +50,8 @@ class Method:
     name : str
         Unique in a study; parameters of a method of the table are set in it: ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
-        Called without arguments, returns an unfitted classifier or regressor, or a pipeline that ends in one. The study
-        sets every `random_state` that is None, and `kind` of the last step, unless a transformer that is not of similis
-        stands before it.
+        Returns an unfitted classifier or regressor, or a pipeline that ends in one. The study sets each `random_state`
+        that is None, and `kind` of the last step, unless a transformer that is not of similis stands before it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter; ``AtMost`` cuts them to its size.
     reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"

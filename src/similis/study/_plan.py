@@ -56,7 +56,7 @@ class Plan:
     skipped: dict[str, int] = field(default_factory=dict, init=False)
     _decisions: list[dict[str, Any]] = field(default_factory=list, init=False)
     _tested: dict[str, int] = field(default_factory=dict, init=False)  # last checkpoint at which a method was tested
-    _running: dict[tuple[str, int], float] = field(default_factory=dict, init=False)
+    running: dict[tuple[str, int], float] = field(default_factory=dict, init=False)  # expected seconds
 
     def __post_init__(self) -> None:
         self._checkpoints = checkpoints(len(self.result.splits)) if self.race else []
@@ -68,7 +68,7 @@ class Plan:
 
     def add(self, entry: Entry) -> None:
         self.entries[entry.key] = entry
-        self._running.pop(entry.key, None)
+        self.running.pop(entry.key, None)
 
     def apply(self, decisions: Iterable[dict[str, Any]]) -> None:
         for found in decisions:
@@ -87,12 +87,9 @@ class Plan:
     def snapshot(self, n_splits: int | None = None) -> StudyResult:
         """Results so far, on the first `n_splits` splits."""
         splits = self.result.splits[:n_splits]
-        end = {**self.skipped, **self.dropped}
-        entries = {}
-        for task in self.tasks:
-            name, split = task.key
-            if task.key in self.entries and split < min(len(splits), end.get(name, len(splits))):
-                entries[task.key] = self.entries[task.key]
+        n, end = len(splits), self.skipped | self.dropped
+        shown = [task.key for task in self.tasks if task.split.number < min(n, end.get(task.method.name, n))]
+        entries = {key: self.entries[key] for key in shown if key in self.entries}
         dropped, skipped = dict(self.dropped), dict(self.skipped)
         return replace(self.result, splits=splits, entries=entries, dropped=dropped, skipped=skipped)
 
@@ -114,12 +111,12 @@ class Plan:
         deadline = time.monotonic() + rest - before / n_jobs
         while True:
             used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
-            times = {key: _seconds(entry) for key, entry in list(self.entries.items())} | self._running
+            times = {key: _seconds(entry) for key, entry in list(self.entries.items())} | self.running
             for key, seconds in times.items():
                 used[key[0]] += seconds
             next_tasks: dict[str, Task] = {}
             for task in self.open_tasks():
-                if task.key not in self._running:
+                if task.key not in self.running:
                     next_tasks.setdefault(task.method.name, task)
             if not next_tasks:
                 return
@@ -128,12 +125,8 @@ class Plan:
             if costs[name] > deadline - time.monotonic():
                 self._decide("skipped", name, next_tasks[name].key[1], expected=round(costs[name], 3))
                 continue
-            self._running[next_tasks[name].key] = costs[name]
+            self.running[next_tasks[name].key] = costs[name]
             yield next_tasks[name]
-
-    def release(self, key: tuple[str, int]) -> None:
-        """Return a task that another process has claimed."""
-        self._running.pop(key, None)
 
     def drop_losers(self) -> None:
         """Under a time budget: drop methods that share a new checkpoint with the leader and have lost."""
@@ -185,10 +178,8 @@ class Progress:
     done, total, splits_done, dropped : int
         Number of finished entries, of all entries of the methods that have not been dropped or skipped, of splits that
         all methods in the race have finished, and of methods dropped.
-    seconds_left : float
-        Estimated time left, at most the rest of the time budget.
-    entry, leader : Entry, str or None
-        Entry that was finished last; leading method so far, None before the first complete split.
+    seconds_left, entry, leader : float, Entry, str or None
+        Estimated time left; entry that was finished last; leading method, None before the first complete split.
     """
 
     done: int
@@ -246,23 +237,23 @@ def show_progress(
                 bar.update(task, completed=done, total=state.total, description=words)
 
 
+@dataclass(eq=False)
 class Watcher:
     """Call a function at once, then after a pause in seconds, and for at most a tenth of the time."""
 
-    def __init__(self, call: Callable[[], Any], pause: float = 5.0) -> None:
-        self._call = call
-        self._pause = pause
-        self._next = 0.0
-        self._result: Any = None
+    call: Callable[[], Any]
+    pause: float = 5.0
+    next: float = field(default=0.0, init=False)
+    result: Any = field(default=None, init=False)
 
     def __call__(self) -> Any:
         """Call the function if the pause is over; return its last result."""
         begin = time.monotonic()
-        if begin >= self._next:
-            self._result = self._call()
+        if begin >= self.next:
+            self.result = self.call()
             end = time.monotonic()
-            self._next = end + max(self._pause, 9 * (end - begin))
-        return self._result
+            self.next = end + max(self.pause, 9 * (end - begin))
+        return self.result
 
 
 def clock(seconds: float) -> str:

@@ -318,8 +318,7 @@ def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     one_kind = first if isinstance(kind, str) else None
     accepted = {"allow_missing": True, "allow_stack": True, "accept_sparse": True}
     A: Any = check_proximity(S, kind=one_kind, **accepted, keep_sparse=is_large)
-    names: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    names, kinds = tuple[str, ...](), tuple[Kind, ...]()
     if A.ndim == 3:
         q = A.shape[2]
         names = tuple(map(str, getattr(S, "names", None) or range(q)))

@@ -77,10 +77,8 @@ class StudyResult:
         As given to the study, with the metric that was chosen, and seconds.
     sessions, fingerprint : list of dict, dict
         Runs that computed the entries, with time, versions and machine; header of the journal.
-    name, arguments : str
-        Name of the data, for titles, and command line arguments that name the data.
-    training : dict of str to str
-        Python code that trains each method, as stored in a results file.
+    name, arguments, training : str, str, dict of str to str
+        Name of the data; command line arguments that name it; Python code that trains each method, as in a file.
     dropped, skipped : dict of str to int
         Number of splits of the methods that were dropped from the race, or whose next split did not fit into the time.
     target : ndarray of shape (n,) or None
@@ -91,8 +89,6 @@ class StudyResult:
     >>> from similis import Study, make_similarity
     >>> S, y = make_similarity(60, 2, separation=3.0, random_state=0)
     >>> result = Study(["knn", "nc", "majority"], n_splits=4).run(S, y)
-    >>> [row.method for row in result.table()][-1]
-    'majority'
     >>> result.fit_best(S, y).predict(S[:2]).shape
     (2,)
     """
@@ -262,11 +258,7 @@ class StudyResult:
         return found
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
-        """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
-
-        It is computed from the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never
-        narrower than Wilson's for the number of test objects; in a regression, from the squared errors over objects.
-        """
+        """Interval for the error on new objects: Nadeau and Bengio's, at least Wilson's; for values, over objects."""
         found = self._finished(method) if isinstance(method, str) else []
         if not found:
             raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
@@ -365,9 +357,8 @@ class StudyResult:
     def relabeling_candidates(self) -> list[_predictions.Relabeling]:
         """Objects whose label all predictions of the best methods contradict, the most confident first.
 
-        The best methods are those without a significant difference; where they have probabilities, the mean of the
-        predicted class is at least 0.8. Each object has ``object``, ``name``, ``label``, ``suggested``,
-        ``probability`` and ``n_tests``; a regression has none.
+        The best methods are those without a significant difference. Each object has ``object``, ``name``, ``label``,
+        ``suggested``, its mean ``probability``, at least 0.8 where methods have any, and ``n_tests``.
         """
         return _predictions.find_relabelings(self)
 
@@ -418,10 +409,7 @@ class StudyResult:
         return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
-        """Make the unfitted model of a method, by default the recommended one, as the study evaluated it.
-
-        Pass the `measure` if the study measured objects and its result was loaded from a file.
-        """
+        """Make the unfitted model of a method, by default the recommended one; `measure` as in :meth:`fit_best`."""
         name, known = method or self.recommend().method, [m.name for m in self.methods]
         name = name if name in known else canonical_name(name)
         if name not in known:
@@ -461,8 +449,7 @@ class StudyResult:
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
         """Choose the parameters of a method, by default the recommended one, on all data and fit it.
 
-        Metric, costs, priors and groups are those of the study. Pass the `measure` if the study measured objects and
-        its result was loaded from a file, and the `groups` if these are other objects.
+        Pass the `measure` if the result of a study of objects was loaded from a file, and `groups` of other objects.
         """
         return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
@@ -70,7 +71,7 @@ def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None
             for key, entry in finished:
                 found = True
                 if entry is None:  # another study is computing it
-                    plan.release(key)
+                    plan.running.pop(key, None)
                     time.sleep(0.2)
                 else:
                     plan.add(entry)
@@ -199,8 +200,6 @@ def close_journal(path: str) -> None:
 
 def _stop_workers() -> None:
     """Kill the worker processes; the next run starts new ones."""
-    from joblib.externals.loky import get_reusable_executor
-
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
@@ -229,14 +228,12 @@ class Study:
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
-    retry_failed : bool, default=False
-        Compute failed entries again; failures for lack of memory, files or packages are not stored.
+    retry_failed, probabilities : bool, default=False, bool, default=True
+        Compute failed entries of the journal again; compute and keep probabilities, a large part of the journal.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
-    probabilities : bool, default=True
-        False computes and keeps labels only, which saves time and a large part of the journal.
     metric : str, optional
         Metric that ranks the methods and chooses parameters: "error", "balanced_error", "cost", "log_loss",
         "perplexity" or "nce", the normalized cross entropy; in a regression "rmse" (the default), "mae", "r2", or
@@ -249,10 +246,9 @@ class Study:
         Time for reading the data and all splits, in seconds or as "90s", "5m", "2h". The method that has used the least
         time gets the next split; one whose next split does not fit into the time left is skipped from then on.
     landmarks : int, "auto" or None, default="auto"
-        Methods whose split is expected to take more than a minute, or with a time budget more than a third of a
-        method's share, are fitted on some of the training objects, see :class:`~similis.distributed.OnLandmarks`: on
-        as many as the time allows ("auto"), 500 to half of them. None runs every method on all objects, unless a
-        measure compares more objects than a matrix in memory can hold.
+        Methods whose split is expected to take more than a minute, or a third of their share of a time budget, are
+        fitted on so many training objects (:class:`~similis.distributed.OnLandmarks`); "auto": as many as the time
+        allows, 500 to half of them. None runs every method on all objects, if the matrix fits into memory.
     task : {"classification", "regression"}, optional
         What is predicted; None: what :func:`choose_task` returns for `y`.
 
@@ -313,8 +309,7 @@ class Study:
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
             Proximities; with `measure`, the objects; None if every method reads the `objects`. On a stack of matrices
-            (:func:`~similis.make_stack`) methods run on each of them, named ``knn[s1]``, and on their normalized mean,
-            ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
+            methods run on each, ``knn[s1]``, and on the mean, ``knn[mean]``; ``sda`` and ``simmkl`` on all together.
         y : array-like of shape (n,)
             Class labels, or numbers to predict; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
@@ -327,10 +322,8 @@ class Study:
             class with n_g of the n objects, so that the mean cost is the balanced error.
         priors : array-like of shape (G,) or "equal", optional
             Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
-        measure : measure, optional
-            Turns objects into proximities. One that learns is fitted on each training part.
-        objects : sequence of n objects, optional
-            The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
+        measure, objects : measure, sequence of n objects, optional
+            Turns objects into proximities; objects behind a matrix, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
             Your own splits, indices or masks. A test part may be empty if every method has `details`.
         progress : bool or callable, default=False
@@ -427,13 +420,6 @@ class Study:
 
         It is computed from stored times of the methods and the speed of this machine, without the time that a measure
         takes. `S` is not read where `y` is given.
-
-        Examples
-        --------
-        >>> from similis import Study
-        >>> estimate = Study(["knn", "nc"]).estimate(y=[0, 1] * 100)
-        >>> estimate.n_splits, estimate.n_train
-        (20, 160)
         """
         labels = getattr(S, "labels", None) if y is None else y
         n = len(S) if labels is None else len(labels)
@@ -470,11 +456,10 @@ class Study:
         n_train: int,
         n_classes: int | None,
         n_jobs: int,
-        known: Sequence[dict[str, Any]] = (),
-        *,
+        known: Any = (),
         whole: bool = True,
     ) -> tuple[list[Method], list[dict[str, Any]]]:
-        """Put methods that are too slow on landmarks; return also the decisions that a journal must keep."""
+        """Put methods that are too slow on landmarks, as a `known` decision of a journal; return also new decisions."""
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
         if number == 0 or (number is None and self.landmarks not in ("auto", None)):

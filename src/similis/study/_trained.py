@@ -88,9 +88,8 @@ def train_model(
     result = study.run(S, y, **given, measure=measure, progress=progress, announce=announce)
     if result.partial:
         raise KeyboardInterrupt
-    types = S.types if isinstance(S, Objects) else None
-    if isinstance(S, Objects) and columns is None:
-        columns = S.columns
+    types, own = (S.types, S.columns) if isinstance(S, Objects) else (None, None)
+    columns = own if columns is None else columns
     if isinstance(S, Proximity | Objects):
         S, y = S.values, S.labels if y is None else y
     names = [info.name for info in result.methods]
