@@ -53,7 +53,11 @@ solvers._local_solves solvers._local_weights BlockWeights
 solvers._scattered solvers._completion Infeasible
 study._card io._models ModelCard TrainedModel
 study._display_reliability study._displays Reliability
-study._report._compare study._compare Comparison
+study._measured study._problem MeasuredObjects MeasureStep
+study._predict study._trained Predictions
+study._progress study._plan Progress
+study._report._compare study._result Comparison
+study._rows study._entry Row
 study._significance study._metrics Ranks Verdict
 svm._lp_machine svm._potential LPMachine
 """

@@ -88,8 +88,8 @@ class Plan:
         """Results so far, on the first `n_splits` splits."""
         splits = self.result.splits[:n_splits]
         n, end = len(splits), self.skipped | self.dropped
-        shown = [task.key for task in self.tasks if task.split.number < min(n, end.get(task.method.name, n))]
-        entries = {key: self.entries[key] for key in shown if key in self.entries}
+        keys = [task.key for task in self.tasks if task.key in self.entries]
+        entries = {(name, r): self.entries[name, r] for name, r in keys if r < min(n, end.get(name, n))}
         dropped, skipped = dict(self.dropped), dict(self.skipped)
         return replace(self.result, splits=splits, entries=entries, dropped=dropped, skipped=skipped)
 
