@@ -14,16 +14,8 @@ import numpy as np
 from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study import _metrics, _predictions, _store
-from similis.study._assemble import (
-    MatrixFacts,
-    call_arguments,
-    estimator_code,
-    import_lines,
-    make_model,
-    training_code,
-    without_search,
-)
+from similis.study import _assemble, _metrics, _predictions, _store
+from similis.study._assemble import MatrixFacts, make_model, training_code, without_search
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
 from similis.study._displays import RanksDisplay
 from similis.study._entry import FEWEST_SPLITS, Entry, MethodInfo, Row, make_rows
@@ -258,7 +250,10 @@ class StudyResult:
         return found
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
-        """Interval for the error on new objects: Nadeau and Bengio's, at least Wilson's; for values, over objects."""
+        """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
+
+        It is Nadeau and Bengio's, never narrower than Wilson's for the test objects; in a regression, over objects.
+        """
         found = self._finished(method) if isinstance(method, str) else []
         if not found:
             raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
@@ -479,9 +474,9 @@ class StudyResult:
             options = {"metric": self.metric}
         options |= {name: getattr(facts, name) for name in _CONVERSION if getattr(facts, name) != getattr(usual, name)}
         options |= {name: getattr(self, name) for name in ("costs", "priors") if getattr(self, name) is not None}
-        words = call_arguments(options)
+        words = _assemble.call_arguments(options)
         if self.measure is not None:
-            words.append(f"measure={estimator_code(self.measure, imports)}")
+            words.append(f"measure={_assemble.estimator_code(self.measure, imports)}")
         folds = self.protocol.cv
         if folds == "loo":
             one_out = "LeaveOneOut" if self.groups is None else "LeaveOneGroupOut"
@@ -490,7 +485,7 @@ class StudyResult:
         words += [f"cv={folds}", f"n={self.protocol.inner_train_size(len(self.codes))}", "y=y"]
         groups = "" if self.groups is None or not _searches(self.model(method)) else ", groups=groups"
         code = f"model = make_model({method!r}, {', '.join(words)})"
-        return "\n".join([*import_lines(imports), f"{code}.fit({data}, y{groups})"])
+        return "\n".join([*_assemble.import_lines(imports), f"{code}.fit({data}, y{groups})"])
 
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
         """Write the report as one self-contained html file, which reloads itself every `refresh` seconds."""

@@ -325,7 +325,8 @@ class Study:
         measure, objects : measure, sequence of n objects, optional
             Turns objects into proximities; objects behind a matrix, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
-            Your own splits, indices or masks. A test part may be empty if every method has `details`.
+            Your own splits, indices or masks, with the seed of all methods. A test part may be empty if every method
+            has `details`: then methods are only fitted.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or call a function after each entry.
         watch, announce : callable, optional
