@@ -31,10 +31,9 @@ EXCEPTIONS = {
     ("_drawing", "_utils"),  # pictures are drawn with helpers for packages and files
     ("_kernels", "exceptions"),  # the warning that compiled code cannot be stored; exceptions import nothing
 }
-# Lazy upward imports, by file: the two classes with a method `to_html` call the package that makes the pages.
+# Lazy upward imports, by file: the classes with a method `to_html` call the package that makes the pages.
 UPWARD = {
-    ("study/_result.py", "report"),  # StudyResult
-    ("study/_compare.py", "report"),  # Comparison
+    ("study/_result.py", "report"),  # StudyResult and Comparison
 }
 PRIVATE_PACKAGES = {"_kernels", "_utils", "_drawing"}
 THIRD_PARTY = {

@@ -315,11 +315,11 @@ def test_watch_sees_results_grow(rng):
 
 
 def test_watcher_keeps_its_pace(monkeypatch):
-    from similis.study import _progress
+    from similis.study import _plan
 
     now, told = [0.0], []
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
-    watch = _progress.Watcher(lambda: (told.append(now[0]), now.__setitem__(0, now[0] + 2)), pause=5)
+    monkeypatch.setattr(_plan.time, "monotonic", lambda: now[0])
+    watch = _plan.Watcher(lambda: (told.append(now[0]), now.__setitem__(0, now[0] + 2)), pause=5)
     for _ in range(100):
         watch()
         now[0] += 1

@@ -153,7 +153,7 @@ def test_studies_never_make_it_dense(lists, no_large_block, monkeypatch):
     study = Study(["knn", "kri-knn(clip)", "maxsim", "svm-kernel(clip)", "majority"], n_splits=2, cv=2, race=False)
     expected = study.run(S, y)
     monkeypatch.setattr("similis.study._problem._DENSE", 0)
-    monkeypatch.setattr("similis.study._novelty._SCORED", 9)
+    monkeypatch.setattr("similis.study._trained._SCORED", 9)
     with pytest.warns(InputWarning, match=r"they need all of it: svm-kernel\(clip\)\."):
         found = study.run(sparse.csr_array(S), y)
     assert len(found.entries) == 8

@@ -78,14 +78,14 @@ def test_recommendation_trains(result):
 
 
 def _code(result, name):
-    from similis.study._code import training_code
+    from similis.study._assemble import training_code
 
     return training_code(result.model(name))
 
 
 @pytest.mark.slow
 def test_every_method_has_code_that_runs():
-    from similis.study._code import training_code
+    from similis.study._assemble import training_code
 
     for method in list_methods():
         for options in ({}, {"kind": "dissimilarity", "symmetric": False}, {"measure": VDM()}):

@@ -8,38 +8,64 @@ from similis._utils.messages import warn_user
 
 DEPRECATED = "deprecated"  # default of a parameter that has another name now, as in scikit-learn
 
-# By package: module in 1.0, module now, classes; old=new where the class was renamed too.
+# Module in 1.0, module now, classes; old=new where the class was renamed too.
 _MOVED = """
-similis: _utils.folded base._compact FoldedSVC, measures._base base._measure Measure
-similis: study._card io._models ModelCard TrainedModel
-similis.datasets: _catalog _shipped DatasetInfo
-similis.discriminant: _gaussian _mixed_sda ConditionalGaussians, _nn_sda _sda NearestNeighborSDA
-similis.maxsim: _perceptron _maxsim SimilarityPerceptron
-similis.measures: _codes _categorical Codebook, _compression _texts Compression, _dtw _sequences DTW
-similis.measures: _edit _sequences Edit, _from_function _stored FromFunction, _from_matrix _stored FromMatrix
-similis.measures: _hvdm _value_difference HVDM, _inner _vectors Cosine Polynomial, _lin _information Lin _Information
-similis.measures: _minkowski _vectors Chebyshev Minkowski, _pairwise_landmarks _pairwise PairwiseLandmarks
-similis.measures: _pyramid _point_sets PyramidMatch, _rbf _vectors RBF
-similis.measures: _residual_entropy _information ResidualEntropy _Context, _set_ratios _sets Dice Jaccard Overlap
-similis.measures: _tfidf _texts TfidfCosine, _tversky _sets TverskyContrast TverskyRatio, _vdm _value_difference VDM
-similis.measures: _wasserstein _point_sets IRM Wasserstein, _weisfeiler_lehman _graphs WeisfeilerLehman _Labels
-similis.mixture: _past _incremental_hlm Past=ClassHistory, _statistics _base Clusters
-similis.mixture: _stream _incremental_hlm ObjectStream
-similis.neighbors: _medoid_regressor _condensed MedoidRegressor
-similis.normal: _fisher _linear PseudoFisher
-similis.proximity: _boxcox _convert BoxCox, _complete_kernel _complete CompleteKernel
-similis.proximity: _row_kernels _spaces RowRBF SpectrumSquare, _symmetrize _convert Symmetrize
-similis.proximity: _tighten _convert Tighten, _unit_diagonal _convert UnitDiagonal
-similis.solvers: _completion_rows _completion KernelFactor, _full_kernel _indefinite FullKernelFit FullKernelMachine
-similis.solvers: _local_solves _local_weights BlockWeights, _scattered _completion Infeasible
-similis.study: _display_reliability _displays Reliability, _report._compare _compare Comparison
-similis.study: _significance _metrics Ranks Verdict
-similis.svm: _lp_machine _potential LPMachine
+_utils.folded base._compact FoldedSVC
+datasets._catalog datasets._shipped DatasetInfo
+discriminant._gaussian discriminant._mixed_sda ConditionalGaussians
+discriminant._nn_sda discriminant._sda NearestNeighborSDA
+maxsim._perceptron maxsim._maxsim SimilarityPerceptron
+measures._base base._measure Measure
+measures._codes measures._categorical Codebook
+measures._compression measures._texts Compression
+measures._dtw measures._sequences DTW
+measures._edit measures._sequences Edit
+measures._from_function measures._stored FromFunction
+measures._from_matrix measures._stored FromMatrix
+measures._hvdm measures._value_difference HVDM
+measures._inner measures._vectors Cosine Polynomial
+measures._lin measures._information Lin _Information
+measures._minkowski measures._vectors Chebyshev Minkowski
+measures._pairwise_landmarks measures._pairwise PairwiseLandmarks
+measures._pyramid measures._point_sets PyramidMatch
+measures._rbf measures._vectors RBF
+measures._residual_entropy measures._information ResidualEntropy _Context
+measures._set_ratios measures._sets Dice Jaccard Overlap
+measures._tfidf measures._texts TfidfCosine
+measures._tversky measures._sets TverskyContrast TverskyRatio
+measures._vdm measures._value_difference VDM
+measures._wasserstein measures._point_sets IRM Wasserstein
+measures._weisfeiler_lehman measures._graphs WeisfeilerLehman _Labels
+mixture._past mixture._incremental_hlm Past=ClassHistory
+mixture._statistics mixture._base Clusters
+mixture._stream mixture._incremental_hlm ObjectStream
+neighbors._medoid_regressor neighbors._condensed MedoidRegressor
+normal._fisher normal._linear PseudoFisher
+proximity._boxcox proximity._convert BoxCox
+proximity._complete_kernel proximity._complete CompleteKernel
+proximity._row_kernels proximity._spaces RowRBF SpectrumSquare
+proximity._symmetrize proximity._convert Symmetrize
+proximity._tighten proximity._convert Tighten
+proximity._unit_diagonal proximity._convert UnitDiagonal
+solvers._completion_rows solvers._completion KernelFactor
+solvers._full_kernel solvers._indefinite FullKernelFit FullKernelMachine
+solvers._local_solves solvers._local_weights BlockWeights
+solvers._scattered solvers._completion Infeasible
+study._card io._models ModelCard TrainedModel
+study._display_reliability study._displays Reliability
+study._measured study._problem MeasuredObjects MeasureStep
+study._predict study._trained Predictions
+study._progress study._plan Progress
+study._report._compare study._result Comparison
+study._rows study._entry Row
+study._significance study._metrics Ranks Verdict
+svm._lp_machine svm._potential LPMachine
 """
+
+
 _NOW = {
-    f"{package}.{old}.{name.partition('=')[0]}": f"{package}.{new}.{name.rpartition('=')[2]}"
-    for package, moves in (line.split(": ") for line in _MOVED.strip().splitlines())
-    for old, new, *names in map(str.split, moves.split(","))
+    f"similis.{old_module}.{name.partition('=')[0]}": f"similis.{new_module}.{name.rpartition('=')[2]}"
+    for old_module, new_module, *names in map(str.split, _MOVED.strip().splitlines())
     for name in names
 }
 _BEFORE = {new: old for old, new in _NOW.items()}
@@ -49,8 +75,10 @@ def former_name(old: str, new: str) -> property:
     """Attribute under the name that it had in 1.0, with a warning until 3.0."""
 
     def get(self: Any) -> Any:
-        text = f"{type(self).__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0."
-        warn_user(text, FutureWarning)
+        warn_user(
+            f"{type(self).__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0.",
+            FutureWarning,
+        )
         return getattr(self, new)
 
     return property(get)

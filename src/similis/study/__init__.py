@@ -2,7 +2,6 @@
 
 from similis.io import ModelCard, TrainedModel, read_model, write_model
 from similis.study._assemble import make_model
-from similis.study._compare import Comparison, compare
 from similis.study._differences import Difference
 from similis.study._displays import (
     AgreementDisplay,
@@ -16,20 +15,18 @@ from similis.study._displays import (
     TimeErrorDisplay,
     ValuesDisplay,
 )
-from similis.study._entry import Entry
+from similis.study._entry import Entry, Row
 from similis.study._estimate import Estimate
 from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, find_method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
 from similis.study._names import Parameter, list_parameters
-from similis.study._predict import Predictions, predict_rows
+from similis.study._plan import Progress
 from similis.study._problem import choose_task
-from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
-from similis.study._result import StudyResult
-from similis.study._rows import Row
+from similis.study._result import Comparison, StudyResult, compare
 from similis.study._run import Study
-from similis.study._train import train_model
+from similis.study._trained import Predictions, predict_rows, train_model
 
 __all__ = ["Study", "StudyResult", "Method", "AtMost", "Parameter", "choose_task", "list_methods", "find_method"]
 __all__ += ["list_parameters", "make_model", "train_model", "write_model", "read_model", "predict_rows", "TrainedModel"]

@@ -1,20 +1,24 @@
-"""Build the pipeline of a method: conversion and symmetrization in front, parameters set, grid renamed."""
+"""Build the pipeline of a method, with conversion and search, and write Python code that makes it."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import make_scorer
-from sklearn.pipeline import Pipeline
+from sklearn.model_selection import LeaveOneOut
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
+import similis
 from similis._utils.arrays import Floats, Indices
 from similis.base import Kind
 from similis.distributed import OnLandmarks
 from similis.exceptions import ProximityError
+from similis.measures import Pairwise
 from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
@@ -22,6 +26,8 @@ from similis.study._methods import Method, Task, expand_methods, find_methods
 from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._problem import check_kinds
 from similis.study._protocol import DealtFolds
+
+_LARGEST = 30  # entries of the largest array that is written out
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,7 @@ def assemble(
     expected_costs: Floats | None = None,
     seed: int | None = None,
 ) -> Assembled:
-    """Build the pipeline of a method; `first` is the step that measures objects, `seed` sets each `random_state`.
-
-    A last step gets `priors` if it has the parameter, and `costs` if it has the parameter and probabilities to use it;
-    one without priors gets the `expected_costs`, which take account of them.
-    """
+    """Build the pipeline of a method; `first` measures objects, `seed` sets each `random_state`."""
     made = method.make()
     added: list[tuple[str, Any, str]] = [] if first is None else [("pairwise", first, "")]  # name, step, description
     of_matrix = method.reads != "objects"
@@ -94,7 +96,7 @@ def assemble(
     if priors is not None and "priors" in known:
         last.set_params(priors=priors)
     elif priors is not None:
-        costs = expected_costs
+        costs = expected_costs  # which take account of the priors
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
@@ -168,19 +170,16 @@ def make_model(
         Whether the matrix is symmetric, and lacks entries: ``Symmetrize`` or ``CompleteKernel`` stands first if needed.
     measure : measure, optional
         Given for a model that reads objects: ``Pairwise(measure)`` stands first.
-    n : int, optional
-        Number of training objects, which limits the grid; None keeps all of it.
-    cv : int or splitter, default=10
-        Folds of the parameter search, stratified for an integer; a method with `cv` of its own keeps that.
+    n, cv : int, optional, int or splitter, default=10
+        Number of training objects, which limits the grid; folds of the search, unless the method has its own.
     costs, priors : array-like or str, optional
         As for :meth:`Study.run`.
     metric : str, optional
         Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
         error, or root mean squared error for a method of regression.
-    y : array-like of shape (n,), optional
-        Labels of the training objects; required for balanced error, balanced costs and priors.
-    classes : array-like of shape (G,), optional
-        Class labels in the order of `costs`; None where `y` is given, or the labels are 0, 1, ...
+    y, classes : array-like of shape (n,), array-like of shape (G,), optional
+        Labels of the training objects, required for balanced error, balanced costs and priors; or class labels in the
+        order of `costs`, unless they are 0, 1, ...
     random_state : int, default=0
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str
@@ -198,8 +197,6 @@ def make_model(
     (found,) = find_methods([method])
     first = None
     if measure is not None and found.reads != "objects":
-        from similis.measures import Pairwise
-
         kind = measure.kind
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
@@ -298,7 +295,6 @@ def score_probabilities(model: Any, X: Any, y: Any) -> float:
 
 
 def _mean_loss(truth: Any, predicted: Any, metric: str) -> float:
-    """Mean loss of predicted values, a scikit-learn score function."""
     return float(value_losses(metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
@@ -307,3 +303,90 @@ def _mean_cost(truth: Any, predicted: Any, costs: Floats, classes: Any) -> float
     if classes is not None:
         truth, predicted = (np.searchsorted(classes, labels) for labels in (truth, predicted))
     return mean_cost(np.asarray(truth), np.asarray(predicted), costs)
+
+
+def training_code(model: Any, data: str = "S") -> str:
+    """Python code that makes a model returned by :func:`make_model` and fits it on the variables `data` and ``y``."""
+    imports: set[tuple[str, str]] = set()
+    around, lines = "{}", []
+    if isinstance(model, OnLandmarks):
+        imports.add(("similis.distributed", "OnLandmarks"))
+        around = f"OnLandmarks({{}}, n_landmarks={model.n_landmarks}, random_state={model.random_state})"
+        model = model.estimator
+    searches = hasattr(model, "param_grid")
+    made = estimator_code(model.estimator if searches else model, imports)
+    if searches:
+        imports.add(("similis", "PathSearchCV"))
+        grid = ", ".join(f"{key!r}: {_value(list(values))}" for key, values in model.param_grid.items())
+        lines = [f"model = {made}", f"grid = {{{grid}}}"]
+        cv = str(getattr(model.cv, "n_splits", model.cv))
+        if isinstance(model.cv, LeaveOneOut):
+            imports.add(("sklearn.model_selection", "LeaveOneOut"))
+        scoring = f", scoring={model.scoring!r}" if isinstance(model.scoring, str) else ""
+        made = f"PathSearchCV(model, grid, cv={cv}{scoring})"
+    return "\n".join([*import_lines(imports), *lines, f"model = {around.format(made)}.fit({data}, y)"])
+
+
+def import_lines(imports: set[tuple[str, str]]) -> list[str]:
+    """Import statements of (module, name), scikit-learn first."""
+    by_module: dict[str, list[str]] = {}
+    for module, name in sorted(imports, key=lambda found: (found[0].split(".")[0] != "sklearn", found)):
+        by_module.setdefault(module, []).append(name)
+    return [f"from {module} import {', '.join(names)}" for module, names in by_module.items()]
+
+
+def call_arguments(options: dict[str, Any]) -> list[str]:
+    """Keyword arguments of a call; large arrays appear by their name."""
+    return [f"{name}={name if np.size(value) > _LARGEST else _value(value)}" for name, value in options.items()]
+
+
+def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
+    """Expression that makes an estimator; adds (module, name) of each import to `imports`."""
+    if isinstance(estimator, Pipeline):
+        parts = [estimator_code(step, imports) for _, step in estimator.steps]
+        default = make_pipeline(*(step for _, step in estimator.steps))
+        if [name for name, _ in default.steps] == [name for name, _ in estimator.steps]:
+            imports.add(("sklearn.pipeline", "make_pipeline"))
+            return f"make_pipeline({', '.join(parts)})"
+        imports.add(("sklearn.pipeline", "Pipeline"))
+        named = [f"({name!r}, {part})" for (name, _), part in zip(estimator.steps, parts)]
+        return f"Pipeline([{', '.join(named)}])"
+    cls = type(estimator)
+    imports.add((_public_module(cls), cls.__name__))
+    known = inspect.signature(cls.__init__).parameters
+    arguments: list[str] = []
+    for name, value in estimator.get_params(deep=False).items():
+        default = known[name].default
+        if name == "random_state" or (type(value) is type(default) and np.all(value == default)):
+            continue
+        if hasattr(value, "get_params"):
+            text = estimator_code(value, imports)
+        else:
+            text = call_arguments({name: value})[0].partition("=")[2]
+        positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
+        first = positional and list(known)[1] == name and name == "measure"
+        arguments.append(text if first else f"{name}={text}")
+    return f"{cls.__name__}({', '.join(arguments)})"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float('{value}')"
+    if isinstance(value, float) and value != 0 and not 1e-2 <= abs(value) < 1e4:
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return repr(value)
+
+
+def _public_module(cls: type) -> str:
+    """Public module from which a class is imported."""
+    if cls.__module__.startswith("similis.") and getattr(similis, cls.__name__, None) is cls:
+        return "similis"
+    parts = cls.__module__.split(".")
+    return ".".join(parts[: next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))])

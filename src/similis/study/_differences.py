@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
 Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
-
 OF_LABELS = ("error", "balanced_error", "cost")
 RANKING = ("error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy")
 _ALIASES = {"nce": "normalized_cross_entropy", "pinball": "pinball(0.5)"}
@@ -42,16 +41,14 @@ class Difference:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
+    method, n_units : str, int
+        Name of the method; number of tested objects, or groups.
     difference, interval, statistic : float, tuple of float, float
         Mean loss per tested object minus that of the leader, on the splits of both; its 95 % interval, for all methods
         at the same time; the difference in units of its standard error.
-    n_units : int
-        Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
-        "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "too few objects": fewer than ten.
+        "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, not corrected for
+        the choice of the leader. "too few objects": fewer than ten.
     """
 
     method: str
@@ -77,10 +74,7 @@ def choose_metric(codes: Indices, *, weighted: bool) -> str:
 
 
 def rare_classes(codes: Indices) -> Indices:
-    """Smallest class, or tenth of more than 20 classes, if it holds fewer than 0.4 of its equal share, else none.
-
-    Plain error hardly depends on such classes.
-    """
+    """Smallest class, or tenth of more than 20, if it has fewer objects than 0.4 of an equal share, else none."""
     counts = np.bincount(codes)
     G = len(counts)
     smallest = np.argsort(counts, kind="stable")[: 1 if G <= _MANY_CLASSES else G // 10]
@@ -96,12 +90,9 @@ def balancing_costs(codes: Indices, priors: Floats | None = None) -> Floats:
 
 
 def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
-    """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error.
-
-    Classes have equal weights in every split; over all splits together, where a class is absent from a test part.
-    """
+    """Weights of the tests of each split, one on average, by which the mean loss is the mean balanced error."""
     counts = np.array([np.bincount(codes[s.test], minlength=int(codes.max()) + 1) for s in splits])
-    if (counts > 0).all():
+    if (counts > 0).all():  # classes have equal weights in every split, else over all splits together
         weights = counts.sum() / (counts.size * counts)
     else:
         tested = counts.sum(axis=0)
@@ -112,14 +103,12 @@ def balancing_weights(codes: Indices, splits: list[Split]) -> list[Floats]:
 def check_decision(costs: Any, priors: Any, codes: Indices) -> tuple[Floats | None, Floats | None]:
     """Validate costs and priors; "balanced" and "equal" are computed from the class counts."""
     counts = np.bincount(codes)
-    if isinstance(costs, str):
-        if costs != "balanced":
-            raise ProximityError(f"costs must be a matrix, or 'balanced'. Got {costs[:40]!r}.")
-        costs = balancing_costs(codes)
-    if isinstance(priors, str):
-        if priors != "equal":
-            raise ProximityError(f"priors must be one probability per class, or 'equal'. Got {priors[:40]!r}.")
-        priors = np.full(len(counts), 1 / len(counts))
+    if isinstance(costs, str) and costs != "balanced":
+        raise ProximityError(f"costs must be a matrix, or 'balanced'. Got {costs[:40]!r}.")
+    if isinstance(priors, str) and priors != "equal":
+        raise ProximityError(f"priors must be one probability per class, or 'equal'. Got {priors[:40]!r}.")
+    costs = balancing_costs(codes) if isinstance(costs, str) else costs
+    priors = np.full(len(counts), 1 / len(counts)) if isinstance(priors, str) else priors
     return check_costs(costs, len(counts)), None if priors is None else class_priors(priors, counts)
 
 

@@ -19,8 +19,8 @@ from similis.study._metrics import Ranks, average_ranks, bin_by_confidence, cali
 from similis.study._predictions import held_out_probabilities
 
 if TYPE_CHECKING:
+    from similis.study._entry import Row
     from similis.study._result import StudyResult
-    from similis.study._rows import Row
 
 _MAX_METHODS = 24  # methods of a grid, the best
 _MAX_OBJECTS = 30  # objects of a grid, the hardest
@@ -100,11 +100,9 @@ class SplitsDisplay(_ErrorDisplay):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis import Study
+    >>> from similis import Study, make_similarity
     >>> from similis.study import SplitsDisplay
-    >>> x = np.linspace(0, 1, 20)
-    >>> result = Study(["nc", "majority"], n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    >>> result = Study(["nc", "majority"], n_splits=3).run(*make_similarity(40, random_state=0))
     >>> SplitsDisplay.from_result(result, plot=False).methods
     ('nc', 'majority')
     """
@@ -206,10 +204,8 @@ class TimeErrorDisplay(_ErrorDisplay):
 
     Parameters
     ----------
-    methods : sequence of str
-        Names of the methods.
-    seconds, errors : sequence of float
-        Means over the splits.
+    methods, seconds, errors : sequence of str, of float, of float
+        Names of the methods; means over the splits.
     bold, baseline : sequence of bool
         The best method and those that do not differ significantly from it; baselines.
     """
@@ -266,14 +262,10 @@ class Reliability:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    confidence, right : ndarray of shape (n_bins,)
-        Mean of the largest probability, and share of correct predictions; NaN in empty bins.
-    counts : ndarray of shape (n_bins,)
-        Predictions in each bin.
-    error : float
-        Expected calibration error.
+    method, error : str, float
+        Name of the method, and expected calibration error.
+    confidence, right, counts : ndarray of shape (n_bins,)
+        Mean of the largest probability, share of correct predictions (NaN in empty bins), and number of predictions.
     """
 
     method: str
@@ -309,10 +301,9 @@ class ReliabilityDisplay(_ResultDisplay):
         """Draw the reliability of probabilities, (m, G), of held-out objects whose labels `y` have all classes."""
         P = np.asarray(proba, dtype=np.float64)
         classes, codes = check_labels(y, len(P), who="from_predictions", min_classes=1)
-        if P.shape != (len(codes), len(classes)):
-            raise ProximityError(
-                f"proba must have one column for each of the {len(classes)} labels. Got {P.shape[1:]}."
-            )
+        G = len(classes)
+        if P.shape != (len(codes), G):
+            raise ProximityError(f"proba must have one column for each of the {G} labels. Got {P.shape[1:]}.")
         display = cls(curves=[_reliability(name, codes, P)])
         return display.plot(ax=ax, **options) if plot else display
 
@@ -355,12 +346,10 @@ class AgreementDisplay(_ResultDisplay):
 
     Parameters
     ----------
-    methods : sequence of str
-        Names, similar methods side by side.
+    methods, n_left_out : sequence of str, int
+        Names, similar methods side by side; number of methods not shown.
     differ : ndarray of shape (n_methods, n_methods)
         Share of the test objects on which the predictions differ.
-    n_left_out : int, default=0
-        Methods not shown.
     """
 
     methods: Sequence[str]
@@ -378,12 +367,11 @@ class AgreementDisplay(_ResultDisplay):
     def describe(self) -> fig.Figure:
         """Describe the shares as a matrix."""
         names = self.methods
-        tips = [
-            "" if i == j else f"{a} and {b}\ndiffer on {100 * self.differ[i, j]:.1f} % of the test objects"
-            for i, a in enumerate(names)
-            for j, b in enumerate(names)
-        ]
         share = 100 * self.differ
+        tips = [
+            "" if i == j else f"{names[i]} and {names[j]}\ndiffer on {percent:.1f} % of the test objects"
+            for (i, j), percent in np.ndenumerate(share)
+        ]
         high = float(np.nanmax(share, initial=0.0)) or 1.0
         label = f"Share of the test objects on which {len(names)} methods differ, by pair."
         x, y = fig.names_axis(names, linked=True), fig.names_axis(names, reverse=True, linked=True)
@@ -412,8 +400,7 @@ class ConfusionDisplay(_ResultDisplay):
         cls, result: StudyResult, method: str | None = None, *, plot: bool = True, ax: Any = None, **options: Any
     ) -> Self:
         """Count the predictions of a method in a study, by default of the recommended one; draw as other displays."""
-        name = method or result.best()
-        G = len(result.classes)
+        name, G = method or result.best(), len(result.classes)
         counts = np.zeros((G, G), dtype=np.intp)
         for split, entry in result._finished(name):
             np.add.at(counts, (result.codes[split.test], entry.predictions), 1)
@@ -427,9 +414,8 @@ class ConfusionDisplay(_ResultDisplay):
         share = self.counts / np.maximum(totals, 1)
         tips = [
             f"true class {names[g]}, predicted {names[f]}\n"
-            f"{self.counts[g, f]} of {totals[g, 0]} predictions of {self.method} ({share[g, f]:.1%})"
-            for g in range(G)
-            for f in range(G)
+            f"{count} of {totals[g, 0]} predictions of {self.method} ({share[g, f]:.1%})"
+            for (g, f), count in np.ndenumerate(self.counts)
         ]
         colors = np.where(np.eye(G, dtype=bool), "accent", "bad").tolist()
         texts = [[str(count or "") for count in row] for row in self.counts.tolist()] if G <= 12 else None
@@ -448,10 +434,8 @@ class ObjectsDisplay(_ResultDisplay):
         Indices of the objects, the hardest first.
     names, classes, methods : sequence of str
         Names of the objects, their true classes, and the methods by increasing mean error.
-    wrong, tested : ndarray of shape (m, n_methods)
-        Number of wrong predictions, and of predictions.
-    said : list of list of str
-        Most frequent predictions.
+    wrong, tested, said : ndarray of shape (m, n_methods), the same, list of list of str
+        Number of wrong predictions, and of predictions; most frequent predictions.
     """
 
     _size = (6.4, 5.4)
@@ -470,13 +454,14 @@ class ObjectsDisplay(_ResultDisplay):
         hard = answers.hardest()[:_MAX_OBJECTS]
         names, labels = result.object_names(28), [str(c) for c in result.classes]
         usual = answers.usual[:_MAX_METHODS][:, hard].T
+        wrong, tested = (counts[:_MAX_METHODS][:, hard].T for counts in (answers.wrong, answers.tested))
         return cls(
             objects=hard,
             names=tuple(names[i] for i in hard),
             classes=[labels[result.codes[i]] for i in hard],
             methods=answers.methods[:_MAX_METHODS],
-            wrong=answers.wrong[:_MAX_METHODS][:, hard].T,
-            tested=answers.tested[:_MAX_METHODS][:, hard].T,
+            wrong=wrong,
+            tested=tested,
             said=[[labels[g] if g >= 0 else "" for g in row] for row in usual.tolist()],
         )
 
@@ -603,16 +588,11 @@ class RanksDisplay(Display):
                 fig.Texts([side], [y], [text], "end" if i < left else "start", dx, color="ink", method=name),
                 fig.Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
             ]
-        return fig.Figure(
-            f"Average ranks of {k} methods over {len(found.datasets)} data sets; {critical}.",
-            fig.Axis(1, k),
-            fig.Axis(top, bottom, reverse=True),
-            marks,
-            kind="ranks",
-            height=bottom - top,
-            margin=fig.label_width([f"{name} 00.00" for name in found.methods], 150),
-            frame=False,
-        )
+        label = f"Average ranks of {k} methods over {len(found.datasets)} data sets; {critical}."
+        ranks, depths = fig.Axis(1, k), fig.Axis(top, bottom, reverse=True)
+        margin = fig.label_width([f"{name} 00.00" for name in found.methods], 150)
+        height = bottom - top
+        return fig.Figure(label, ranks, depths, marks, kind="ranks", height=height, margin=margin, frame=False)
 
     def _bars(self) -> list[tuple[float, float, int]]:
         """Groups as (first rank, last rank, level), each on the first level where it is free."""

@@ -15,7 +15,7 @@ from numpy.polynomial.polynomial import polyval
 
 from similis._utils.threads import thread_pools
 from similis.study._methods import Method
-from similis.study._progress import clock
+from similis.study._plan import clock
 
 LONG = 600.0  # seconds from which a study is called long
 _FOLDS, _CLASSES = 10, 5  # of the parameter search and of the labels to which the stored times refer

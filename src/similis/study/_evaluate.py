@@ -54,21 +54,17 @@ class Task:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Key of the entry, see :attr:`Entry.key`."""
         return self.method.name, self.split.number
 
     @property
     def journal_key(self) -> tuple[str, int, str]:
-        """Key of the entry in a journal."""
         return *self.key, self.spec
 
 
 def evaluate(task: Task, context: Context) -> Entry:
-    """Evaluate a method on a split; an exception becomes an entry with a reason.
-
-    BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
-    """
+    """Evaluate a method on a split; an exception becomes an entry with a reason."""
     start = time.perf_counter()
+    # BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     with warnings.catch_warnings(record=True) as caught, thread_pools().limit(limits=1):
         warnings.simplefilter("always")
         try:
@@ -80,15 +76,9 @@ def evaluate(task: Task, context: Context) -> Entry:
         for warning in caught
         if not issubclass(warning.category, CompilationCacheWarning)  # about the machine; the study warns once
     )
-    return Entry(
-        method=task.method.name,
-        split=task.split.number,
-        spec=task.spec,
-        notes=tuple(text if count == 1 else f"{text} ({count} times)" for text, count in notes.items()),
-        finished=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        session=context.session,
-        **found,
-    )
+    texts = tuple(text if count == 1 else f"{text} ({count} times)" for text, count in notes.items())
+    finished = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Entry(*task.journal_key, notes=texts, finished=finished, session=context.session, **found)
 
 
 def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
@@ -97,10 +87,9 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     split = task.split.on_landmarks(problem.codes, method.landmarks, protocol.random_state)
     start = time.perf_counter()
     symmetrize = method.symmetric and not facts.symmetric
-    if method.reads == "objects":
-        if problem.given_objects is None:
-            raise ValueError("This method reads the objects themselves: give them by objects=, or with a measure.")
-    elif problem.matrix is None and problem.objects is None:
+    if method.reads == "objects" and problem.given_objects is None:
+        raise ValueError("This method reads the objects themselves: give them by objects=, or with a measure.")
+    if method.reads != "objects" and problem.matrix is None and problem.objects is None:
         raise ValueError("This method reads a matrix of proximities, and none was given.")
     X_train, X_test, first = problem.parts(split, symmetrize=symmetrize, objects=method.reads == "objects")
     if problem.matrix is None and symmetrize:

@@ -66,7 +66,6 @@ class Journal:
 
     @property
     def sessions(self) -> list[dict[str, Any]]:
-        """Runs of the study."""
         return self._sessions.get(self.study or next(iter(self._headers), ""), [])
 
     def close(self) -> None:
@@ -200,10 +199,9 @@ class Journal:
                 lines = JsonLines(saved)
                 lines.append(records)
                 lines.close()
-                raise ProximityError(
-                    f"{short_path(self.path)} was replaced by another file during the study. The finished entries are "
-                    f"in {short_path(saved)}; name it as the journal to resume."
-                )
+                what = f"{short_path(self.path)} was replaced by another file during the study."
+                advice = f"The finished entries are in {short_path(saved)}; name it as the journal to resume."
+                raise ProximityError(f"{what} {advice}")
             if records:
                 self._lines.append(records)
                 sync_directory(self.path.parent)
@@ -217,11 +215,9 @@ class Journal:
         """Reject a method that the journal holds with another pipeline or grid; one that failed may be changed."""
         for (method, _, spec), entry in self.entries.items():
             if entry.ok and specs.get(method, spec) != spec:
-                raise ProximityError(
-                    f"{short_path(self.path)} holds results of {method!r} with another grid, other parameters or "
-                    f"other code (fingerprint {spec}, here {specs[method]}). Use another journal, or another name "
-                    "for the method."
-                )
+                other = f"another grid, other parameters or other code (fingerprint {spec}, here {specs[method]})"
+                advice = "Use another journal, or another name for the method."
+                raise ProximityError(f"{short_path(self.path)} holds results of {method!r} with {other}. {advice}")
 
     def _warn_about(self, header: dict[str, Any], known: dict[str, Any], methods: Mapping[str, MethodIdentity]) -> None:
         where = short_path(self.path)
@@ -230,19 +226,15 @@ class Journal:
             messages.append(f"{where} has {self._n_damaged} damaged line(s); their entries are computed again.")
         if len(self._headers) > 1:
             messages.append(f"{where} holds {len(self._headers)} studies; only the entries of this one are used.")
-        before, now = known.get("versions"), header.get("versions")
+        before, now, unchanged = known.get("versions"), header.get("versions"), "finished entries are used unchanged"
         if before != now:
-            messages.append(
-                f"{where} was started with other versions ({_brief(before)}; now {_brief(now)}). Its finished entries "
-                "are used unchanged."
-            )
+            there = f"with other versions ({_brief(before)}; now {_brief(now)})"
+            messages.append(f"{where} was started {there}. Its {unchanged}.")
         parts = _unverified(known, header)
         parts += [f"{part} of {name}" for name, method in methods.items() for part in method.unverified]
         if parts and self.entries:
-            messages.append(
-                f"{where}: {_brief(', '.join(parts))} cannot be verified to be the same as before. Finished entries "
-                "are used unchanged; use another journal if it has changed."
-            )
+            what = f"{_brief(', '.join(parts))} cannot be verified to be the same as before"
+            messages.append(f"{where}: {what}. {unchanged.capitalize()}; use another journal if it has changed.")
         for message in messages:
             warn_user(message, JournalWarning)
 

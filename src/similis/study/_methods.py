@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -49,9 +50,8 @@ class Method:
     name : str
         Unique in a study; parameters of a method of the table are set in it: ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
-        Called without arguments, returns an unfitted classifier or regressor, or a pipeline that ends in one. The study
-        sets every `random_state` that is None, and `kind` of the last step, unless a transformer that is not of similis
-        stands before it.
+        Returns an unfitted classifier or regressor, or a pipeline that ends in one. The study sets each `random_state`
+        that is None, and `kind` of the last step, unless a transformer that is not of similis stands before it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter; ``AtMost`` cuts them to its size.
     reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"
@@ -75,8 +75,7 @@ class Method:
         Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
         numbers it returns, by name, are kept as ``Entry.details``.
     landmarks : int, optional
-        Fit on so many training objects, see :class:`~similis.distributed.OnLandmarks`; also set by a name:
-        ``"svm-kernel(clip, landmarks=1000)"``.
+        Fit on so many training objects (:class:`~similis.distributed.OnLandmarks`), as in ``"knn(landmarks=1000)"``.
     task : {"classification", "regression"}, default="classification"
         What the method predicts.
 
@@ -226,15 +225,12 @@ def _installed_methods() -> tuple[Method, ...]:
                     raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
                 if method.name in taken:
                     raise ValueError(f"the name {method.name!r} is taken")
+            found |= {method.name: method for method in methods}
+            taken |= found.keys()
         except Exception as error:  # of any kind: the package of another author; one warning, and it is skipped
-            warn_user(
-                f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
-                f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
-                UserWarning,
-            )
-            continue
-        found |= {method.name: method for method in methods}
-        taken |= found.keys()
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}."
+            source = f"{entry.name!r} ({entry.value})"
+            warn_user(f"Methods of the entry point {source} are skipped: {reason}", UserWarning)
     return tuple(found.values())
 
 
@@ -244,8 +240,8 @@ def find_methods(methods: str | Method | Sequence[str | Method], task: Task | No
     from similis.study._table import ALIASES
 
     table = list_methods(None)
-    given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
-    given = list(given) if isinstance(given, Iterable) else [given]
+    is_list = isinstance(methods, Iterable) and not isinstance(methods, str)
+    given: list[Any] = list(methods) if is_list else [methods]  # type: ignore[arg-type]
     if not all(isinstance(item, (str, Method)) for item in given):
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
@@ -279,18 +275,14 @@ def find_method(name: str) -> Method:
     Examples
     --------
     >>> from similis.study import find_method
-    >>> method = find_method("svm-kernel(clip, C=1|10|100, class-weight=balanced)")
-    >>> method.name, method.grid
-    ('svm-kernel(clip, C=1|10|100, class_weight=balanced)', {'svc__C': [1, 10, 100]})
+    >>> find_method("svm-kernel(clip, C=1|10|100)").grid
+    {'svc__C': [1, 10, 100]}
     """
     return find_methods([name])[0]
 
 
 def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
-    """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, on their mean, and on a stack.
-
-    A method that reads stacks and runs on request runs on all matrices together only.
-    """
+    """Methods of a study of several matrices: each on every matrix, as ``knn[s1]``, on their mean, or on a stack."""
     found = []
     for method in methods:
         if method.matrix and method.matrix not in (*names, "mean"):
@@ -309,10 +301,9 @@ def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
 
 def canonical_name(name: str) -> str:
     """Canonical spelling of the name of a method; other names are returned unchanged."""
-    try:
+    with suppress(ValueError):
         return find_method(name).name
-    except ValueError:
-        return name
+    return name
 
 
 def describe(value: Any) -> str:

@@ -140,8 +140,6 @@ METRICS: dict[str, Metric] = {
 }
 METRICS |= {k: Metric(f"pinball loss at {q}", of_values=_mean_loss(k), pooled=True) for k, q in _PINBALL.items()}
 OF_VALUES = tuple(name for name, metric in METRICS.items() if metric.of_values is not None)  # of a regression
-
-
 _EXACT = 400  # largest number of non-zero differences with an exact distribution
 _DIGITS = 12  # errors are rounded before they are compared, so that equal ones tie
 
@@ -216,10 +214,8 @@ class Verdict:
 
     Attributes
     ----------
-    method : str
-        Name of the method.
-    p_value, p_holm : float
-        Signed-rank p-value of "not worse than the best", 1.0 for the best; the same, corrected for the number of tests.
+    method, p_value, p_holm : str, float, float
+        Name of the method; signed-rank p-value of "not worse than the best"; the same, corrected for many tests.
     bold, worse : bool
         The papers' bold face: best, or not worse at 5 % (uncorrected); worse at 5 % after the correction.
     """
@@ -251,10 +247,7 @@ def compare_to_best(
 
 
 def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's for the test objects.
-
-    `test_share` is the mean size of a test part over that of its training part.
-    """
+    """Interval for the expected error from the errors on the splits, at least as wide as Wilson's."""
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
     errors = errors[~np.isnan(errors)]
@@ -274,8 +267,7 @@ def error_interval(errors: Floats, test_share: float, n_objects: int, *, level: 
 def ratio_variance(total: Floats, count: Floats, ratio: float) -> float:
     """Variance of sum(total) / sum(count) over N independent units, objects or groups, by linearization.
 
-    Methods are fitted on training parts that share most of their objects, which adds a variance that the units do not
-    show: the factor 1 + 2 `ratio`, where `ratio` is the mean size of a test part over that of its training part.
+    Training parts share objects, which adds the factor 1 + 2 `ratio`, the mean size of a test over its training part.
     """
     N, tests = len(total), count.sum()
     deviations = float(((total - float(total.sum() / tests) * count) ** 2).sum())
@@ -321,9 +313,9 @@ class Ranks:
         N, k = self.ranks.shape
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         found = "significant differences" if self.p_value < level else "no significant difference"
+        critical = f"farther apart than {self.critical_difference:.2f} differ significantly (Nemenyi, 5 %)"
         return (
-            f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). "
-            f"Average ranks farther apart than {self.critical_difference:.2f} differ significantly (Nemenyi, 5 %)."
+            f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). Average ranks {critical}."
         )
 
 
@@ -334,10 +326,8 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     ----------
     results : mapping of str to StudyResult, or to a mapping of method to score
         By name of the data set. Methods with a score on every data set are ranked, baselines included.
-    metric : str, default="error"
-        Metric to rank by; lower is better.
-    level : float, default=0.05
-        Significance level of the critical difference.
+    metric, level : str, default="error", float, default=0.05
+        Metric to rank by, lower is better; significance level of the critical difference.
 
     Examples
     --------

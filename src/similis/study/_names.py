@@ -32,12 +32,10 @@ class Parameter:
 
     Attributes
     ----------
-    name, key : str
-        Shortest unambiguous name, as written in method names; name for ``set_params``.
+    name, key, owner : str, str, estimator
+        Shortest unambiguous name, as written in method names; name for ``set_params``; estimator that has it.
     values, allowed : tuple, str
         Grid, or the one value that the method has; allowed values in words, empty if they are not declared.
-    owner : estimator
-        Estimator that has the parameter.
     """
 
     name: str

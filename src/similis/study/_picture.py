@@ -15,7 +15,7 @@ from similis.distributed import choose_landmarks
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 from similis.study._entry import as_indices, to_json
-from similis.study._measured import MeasureStep
+from similis.study._problem import MeasureStep
 
 if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
@@ -47,7 +47,6 @@ class Picture:
     note: str = ""  # on the choice of objects or matrix
 
     def to_record(self) -> dict[str, Any]:
-        """Convert to plain data for JSON."""
         arrays = ("nearness", "looked_at", "eigenvalues", "points")
         return {
             "objects": to_json(self.objects),

@@ -1,11 +1,13 @@
-"""Order of the work in a study: rounds of a race, or fair shares of a time budget."""
+"""Order of the work in a study, by rounds of a race or fair shares of a time budget, and its progress."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -28,48 +30,36 @@ def checkpoints(n_splits: int) -> list[int]:
 
 
 def find_losers(result: StudyResult) -> list[str]:
-    """Methods to drop, given the results so far: t > 1.28 and at least one point worse than the leader.
-
-    A point is 0.01 of the metric; for costs, 0.01 of the mean of the costs that are not zero.
-    """
+    """Methods to drop: t > 1.28 and at least one point, 0.01 of the metric or of the mean cost, behind the leader."""
     margin, costs = _MARGIN, result.expected_costs
     if result.metric == "cost" and costs is not None and (costs > 0).any():
         margin *= float(costs[costs > 0].mean())
-    return [
-        found.method
-        for found in result.differences().values()
-        if found.verdict not in ("best", "too few objects")
-        and found.method not in result.dropped
-        and found.statistic > _STATISTIC
-        and found.difference > margin - 1e-12
-    ]
+    tested = [d for d in result.differences().values() if d.verdict not in ("best", "too few objects")]
+    behind = [d.method for d in tested if d.statistic > _STATISTIC and d.difference > margin - 1e-12]
+    return [method for method in behind if method not in result.dropped]
 
 
+@dataclass(eq=False, repr=False)
 class Plan:
     """Tasks of a study, the entries so far, and the decisions which methods run on."""
 
-    def __init__(
-        self,
-        tasks: list[Task],  # by split, then by method
-        result: StudyResult,  # without entries
-        *,
-        race: bool,  # whether methods are dropped
-        budget: float | None = None,  # seconds of wall time for preparation and all tasks
-        expected: dict[str, float] | None = None,  # estimated seconds of a split by method
-        preparation: float = 0.0,  # seconds of reading and checking the data; at most half of the budget counts
-    ) -> None:
-        self.tasks = tasks
-        self.budget = budget
-        self.preparation = preparation
-        self.entries: dict[tuple[str, int], Entry] = {}
-        self.dropped: dict[str, int] = {}
-        self.skipped: dict[str, int] = {}
-        self._result = result
-        self._checkpoints = checkpoints(len(result.splits)) if race else []
-        self._expected = expected or {}
-        self._decisions: list[dict[str, Any]] = []
-        self._tested: dict[str, int] = {}  # last checkpoint at which a method was tested
-        self._running: dict[tuple[str, int], float] = {}
+    tasks: list[Task]  # by split, then by method
+    result: StudyResult  # without entries
+    _: KW_ONLY
+    race: bool  # whether methods are dropped
+    budget: float | None = None  # seconds of wall time for preparation and all tasks
+    expected: dict[str, float] = field(default_factory=dict)  # estimated seconds of a split by method
+    preparation: float = 0.0  # seconds of reading and checking the data; at most half of the budget counts
+
+    entries: dict[tuple[str, int], Entry] = field(default_factory=dict, init=False)
+    dropped: dict[str, int] = field(default_factory=dict, init=False)
+    skipped: dict[str, int] = field(default_factory=dict, init=False)
+    _decisions: list[dict[str, Any]] = field(default_factory=list, init=False)
+    _tested: dict[str, int] = field(default_factory=dict, init=False)  # last checkpoint at which a method was tested
+    running: dict[tuple[str, int], float] = field(default_factory=dict, init=False)  # expected seconds
+
+    def __post_init__(self) -> None:
+        self._checkpoints = checkpoints(len(self.result.splits)) if self.race else []
 
     def name(self) -> str:
         """Fingerprint of budget, methods, splits and checkpoints: decisions of another plan do not apply."""
@@ -77,12 +67,10 @@ class Plan:
         return blake2b(repr((self.budget, self._checkpoints, tasks)).encode(), digest_size=8).hexdigest()
 
     def add(self, entry: Entry) -> None:
-        """Add a finished entry."""
         self.entries[entry.key] = entry
-        self._running.pop(entry.key, None)
+        self.running.pop(entry.key, None)
 
     def apply(self, decisions: Iterable[dict[str, Any]]) -> None:
-        """Repeat the decisions of an earlier run of the same plan."""
         for found in decisions:
             {"dropped": self.dropped, "skipped": self.skipped}[found["what"]][found["method"]] = int(found["after"])
 
@@ -98,24 +86,16 @@ class Plan:
 
     def snapshot(self, n_splits: int | None = None) -> StudyResult:
         """Results so far, on the first `n_splits` splits."""
-        splits = self._result.splits[:n_splits]
-        end = {**self.skipped, **self.dropped}
-        entries = {}
-        for task in self.tasks:
-            name, split = task.key
-            if task.key in self.entries and split < min(len(splits), end.get(name, len(splits))):
-                entries[task.key] = self.entries[task.key]
-        return replace(
-            self._result, splits=splits, entries=entries, dropped=dict(self.dropped), skipped=dict(self.skipped)
-        )
+        splits = self.result.splits[:n_splits]
+        n, end = len(splits), self.skipped | self.dropped
+        keys = [task.key for task in self.tasks if task.key in self.entries]
+        entries = {(name, r): self.entries[name, r] for name, r in keys if r < min(n, end.get(name, n))}
+        dropped, skipped = dict(self.dropped), dict(self.skipped)
+        return replace(self.result, splits=splits, entries=entries, dropped=dropped, skipped=skipped)
 
     def rounds(self) -> Iterator[list[Task]]:
-        """Yield the open tasks up to each checkpoint; after each round, which must be finished, drop methods.
-
-        Decisions depend on the entries alone, so that they are the same for every number of processes, and after an
-        interruption.
-        """
-        n_splits = len(self._result.splits)
+        """Yield the open tasks up to each checkpoint; after each round, which must be finished, drop methods."""
+        n_splits = len(self.result.splits)
         for end in [*self._checkpoints, n_splits]:
             batch = [task for task in self.open_tasks() if task.split.number < end]
             if batch:
@@ -124,23 +104,19 @@ class Plan:
                 self.dropped |= dict.fromkeys(find_losers(self.snapshot(end)), end)
 
     def fair_share(self, n_jobs: int) -> Iterator[Task]:
-        """Yield one task after the other while the budget lasts: the next split of the method with the least time.
-
-        A method whose next split does not fit into the time that is left is skipped from then on.
-        """
+        """Yield the next split of the method with the least time while the budget lasts; skip those that do not fit."""
         assert self.budget is not None
         before = sum(_seconds(entry) for entry in self.entries.values())
         rest = self.budget - min(self.preparation, self.budget / 2)
         deadline = time.monotonic() + rest - before / n_jobs
         while True:
             used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
-            for key, entry in list(self.entries.items()):
-                used[key[0]] += _seconds(entry)
-            for key, seconds in list(self._running.items()):
+            times = {key: _seconds(entry) for key, entry in list(self.entries.items())} | self.running
+            for key, seconds in times.items():
                 used[key[0]] += seconds
             next_tasks: dict[str, Task] = {}
             for task in self.open_tasks():
-                if task.key not in self._running:
+                if task.key not in self.running:
                     next_tasks.setdefault(task.method.name, task)
             if not next_tasks:
                 return
@@ -149,12 +125,8 @@ class Plan:
             if costs[name] > deadline - time.monotonic():
                 self._decide("skipped", name, next_tasks[name].key[1], expected=round(costs[name], 3))
                 continue
-            self._running[next_tasks[name].key] = costs[name]
+            self.running[next_tasks[name].key] = costs[name]
             yield next_tasks[name]
-
-    def release(self, key: tuple[str, int]) -> None:
-        """Return a task that another process has claimed."""
-        self._running.pop(key, None)
 
     def drop_losers(self) -> None:
         """Under a time budget: drop methods that share a new checkpoint with the leader and have lost."""
@@ -173,20 +145,17 @@ class Plan:
                 self._decide("dropped", name, self._n_done(name))
 
     def expected_seconds(self, method: str) -> float:
-        """Time of the next split of a method: the median of its own, else the estimate, corrected by the others'.
-
-        The first fits of a process also import and compile, so that a correction needs three methods that are expected
-        to take long.
-        """
+        """Time of the next split of a method: the median of its own, or the estimate, corrected by the others'."""
         times: dict[str, list[float]] = {}
         for (name, _), entry in list(self.entries.items()):
             times.setdefault(name, []).append(_seconds(entry))
         if method in times:
             return median(times[method])
-        if method in self._expected:
-            long = [name for name in times if self._expected.get(name, 0.0) > _LONG]
-            ratios = [median(times[name]) / self._expected[name] for name in long]
-            return self._expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)
+        if method in self.expected:
+            # The first fits of a process also import and compile.
+            long = [name for name in times if self.expected.get(name, 0.0) > _LONG]
+            ratios = [median(times[name]) / self.expected[name] for name in long]
+            return self.expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)
         return median([seconds for found in times.values() for seconds in found]) if times else 0.0
 
     def _n_done(self, method: str) -> int:
@@ -200,15 +169,109 @@ class Plan:
         self._decisions.append(decision)
 
 
+@dataclass(frozen=True)
+class Progress:
+    """State of a running study, passed to a callback.
+
+    Attributes
+    ----------
+    done, total, splits_done, dropped : int
+        Number of finished entries, of all entries of the methods that have not been dropped or skipped, of splits that
+        all methods in the race have finished, and of methods dropped.
+    seconds_left, entry, leader : float, Entry, str or None
+        Estimated time left; entry that was finished last; leading method, None before the first complete split.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    entry: Entry
+    leader: str | None = None
+    splits_done: int = 0
+    dropped: int = 0
+
+
+def show_progress(
+    entries: Iterable[Entry], show: bool | Callable[[Progress], None], plan: Plan, n_workers: int
+) -> Iterator[Entry]:
+    """Yield entries as they are finished; after each, draw a bar on standard error, or call a function."""
+    if not show:
+        yield from entries
+        return
+    start = time.monotonic()
+    leader: str | None = None
+    find_leader = Watcher(lambda: plan.snapshot().leader(), pause=1.0)
+
+    def seconds_left(open_tasks: list[Task]) -> float:
+        n_open = Counter(task.method.name for task in open_tasks)
+        workers = max(1, min(n_workers, len(open_tasks)))
+        left = sum(n * plan.expected_seconds(method) for method, n in n_open.items()) / workers
+        return left if plan.budget is None else min(left, max(0.0, plan.budget - (time.monotonic() - start)))
+
+    with ExitStack() as stack:
+        if show is True:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            description = TextColumn("{task.description}")
+            columns = TextColumn("study"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), description
+            bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+            words = f"about {clock(seconds_left(plan.open_tasks()))} left"
+            task = bar.add_task(words, total=len(plan.tasks), completed=len(plan.entries))
+        for entry in entries:
+            yield entry
+            open_tasks = plan.open_tasks()
+            left = seconds_left(open_tasks)
+            n_splits = min((task.split.number for task in open_tasks), default=entry.split + 1)
+            if n_splits:
+                leader = find_leader()
+            done = len(plan.entries)
+            state = Progress(done, done + len(open_tasks), left, entry, leader, n_splits, len(plan.dropped))
+            if callable(show):
+                show(state)
+            else:
+                words = f"{leader} leads after {n_splits} split{'s'[: n_splits - 1]}, " if leader else ""
+                words += f"{state.dropped} dropped, " if state.dropped else ""
+                words += f"about {clock(left)} left"
+                bar.update(task, completed=done, total=state.total, description=words)
+
+
+@dataclass(eq=False)
+class Watcher:
+    """Call a function at once, then after a pause in seconds, and for at most a tenth of the time."""
+
+    call: Callable[[], Any]
+    pause: float = 5.0
+    next: float = field(default=0.0, init=False)
+    result: Any = field(default=None, init=False)
+
+    def __call__(self) -> Any:
+        """Call the function if the pause is over; return its last result."""
+        begin = time.monotonic()
+        if begin >= self.next:
+            self.result = self.call()
+            end = time.monotonic()
+            self.next = end + max(self.pause, 9 * (end - begin))
+        return self.result
+
+
+def clock(seconds: float) -> str:
+    """Format a duration: 45 s, 3 min, 2 h 10 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def as_seconds(value: Any) -> float:
     """Convert a duration to seconds: a number of seconds, or a text such as "90s", "5m", "1.5h" or "1h30m"."""
     words = re.fullmatch(r"(?:(\d+\.?\d*)h)?(?:(\d+\.?\d*)m(?:in)?)?(?:(\d+\.?\d*)s?)?", str(value).replace(" ", ""))
     numbers = () if isinstance(value, bool) or words is None else words.groups()
     seconds = sum(float(number or 0) * unit for number, unit in zip(numbers, (3600, 60, 1)))
     if seconds <= 0:
-        raise ValueError(
-            f"time_budget must be a number of seconds, or a text such as '90s', '5m' or '2h'. Got {str(value)[:40]!r}."
-        )
+        usage = "time_budget must be a number of seconds, or a text such as '90s', '5m' or '2h'."
+        raise ValueError(f"{usage} Got {str(value)[:40]!r}.")
     return seconds
 
 

@@ -19,10 +19,7 @@ _ROUND_OFF = 1e-9  # probabilities that differ by less are equal
 
 @dataclass(frozen=True, eq=False)
 class ObjectPredictions:
-    """Predictions of the methods without failure, counted per object; baselines left out, lowest error first.
-
-    Arrays have one row per method and one column per object.
-    """
+    """Predictions of the methods without failure, lowest error first, by object; arrays have a row per method."""
 
     methods: tuple[str, ...]
     tested: Indices  # number of times an object was held out

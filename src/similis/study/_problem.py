@@ -7,15 +7,18 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from secrets import token_hex
+from typing import Any, Literal
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils import _safe_indexing
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import _safe_indexing, get_tags
 
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.cache import CACHE
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
 from similis._utils.linalg import array_digest
@@ -24,16 +27,73 @@ from similis._utils.threads import row_blocks
 from similis.base import Kind, SparseRows, check_label_order, check_labels, check_proximity, check_target, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
+from similis.measures import Measure, Pairwise
 from similis.study._differences import check_decision
-from similis.study._measured import MeasuredObjects, MeasureStep, learns
 from similis.study._methods import Task, describe
 from similis.study._protocol import Split
 
 _MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
-
 MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
 _DENSE = 2**28  # bytes of a matrix up to which a sparse one is made dense, so that every method can read it
 _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into memory
+
+
+def learns(measure: Any) -> Literal["nothing", "objects", "labels"]:
+    """Return what a measure learns from when it is fitted: "labels", unless its tags exclude that."""
+    if not isinstance(measure, Measure):
+        words = "measure must be a similis measure, such as Counting() or FromFunction(f)."
+        raise ProximityError(f"{words} Got {type(measure).__name__}.")
+    cls = type(measure)
+    if cls.fit is Measure.fit and (cls.learn is Measure.learn or measure.fit_only_indexes):
+        return "nothing"
+    return "labels" if get_tags(measure).target_tags.required else "objects"
+
+
+class MeasuredObjects:
+    """Objects, which are indexed row by row, and an unfitted measure; shared by clones, never copied."""
+
+    def __init__(self, objects: Any, measure: Any) -> None:
+        self.objects = objects
+        self.measure = measure
+        self.learns = learns(measure)
+        self.token = token_hex(8)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MeasuredObjects:
+        return self  # cloning a pipeline shares the objects
+
+
+class MeasureStep(TransformerMixin, BaseEstimator):
+    """First step of a pipeline that reads indices of objects; transforms them as ``Pairwise`` does the objects."""
+
+    def __init__(self, source: MeasuredObjects, *, symmetrize: bool = False) -> None:
+        self.source = source
+        self.symmetrize = symmetrize
+
+    def fit(self, X: Indices, y: Any = None) -> MeasureStep:
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Indices, y: Any = None, **params: Any) -> Array:
+        self.key_ = self.source.token, self.symmetrize, _bytes(X), _bytes(y)
+        found: tuple[Pairwise, Array] | None = CACHE.get(self.key_)
+        if found is None:
+            fitted = Pairwise(clone(self.source.measure), symmetrize=self.symmetrize)
+            found = fitted, fitted.fit_transform(_safe_indexing(self.source.objects, np.asarray(X)), np.asarray(y))
+            CACHE.put(self.key_, found, found[1].nbytes)
+        self.pairwise_, square = found
+        return square
+
+    def transform(self, X: Indices) -> Array:
+        key = (*self.key_, _bytes(X))
+        block: Array | None = CACHE.get(key)
+        if block is None:
+            block = self.pairwise_.transform(_safe_indexing(self.source.objects, np.asarray(X)))
+            CACHE.put(key, block, block.nbytes)
+        return block
+
+
+def _bytes(A: Any) -> bytes:
+    return np.ascontiguousarray(A).tobytes()
 
 
 @dataclass(eq=False)
@@ -66,16 +126,13 @@ class Problem:
 
     @property
     def task(self) -> Task:
-        """What the methods predict."""
         return "classification" if self.target is None else "regression"
 
     @property
     def n(self) -> int:
-        """Number of objects."""
         return len(self.codes)
 
     def is_missing(self) -> bool:
-        """Tell whether entries of the matrix are missing."""
         if isinstance(self.matrix, SparseRows):
             return self.matrix.missing and not self.matrix.is_full
         return self.matrix is not None and bool(np.isnan(self.matrix.min()))
@@ -169,11 +226,9 @@ def make_problem(
         check_label_order(S, y)
         target = check_target(y, np.size(y), who="A study")
         if task is None and (target == np.round(target)).all():
-            warn_user(
-                f"y holds {len(np.unique(target))} different whole numbers, so this is a regression. Pass "
-                "task='regression' to confirm, or task='classification' if they number classes.",
-                UserWarning,
-            )
+            found = f"y holds {len(np.unique(target))} different whole numbers, so this is a regression."
+            advice = "Pass task='regression' to confirm, or task='classification' if they number classes."
+            warn_user(f"{found} {advice}", UserWarning)
         y, classes = _ranges(target)
         if costs is not None or priors is not None:
             raise ProximityError("Costs and priors are for classes; leave them out of a regression.")
@@ -220,9 +275,7 @@ def make_problem(
 
 
 def choose_task(y: Any) -> Task:
-    """Choose "regression" for numbers with fractions or many different ones, else "classification".
-
-    Many are more than 20 that occur fewer than three times on average.
+    """Choose "regression" for fractions, or more than 20 numbers seldom repeated three times, else "classification".
 
     Parameters
     ----------
@@ -265,8 +318,7 @@ def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     one_kind = first if isinstance(kind, str) else None
     accepted = {"allow_missing": True, "allow_stack": True, "accept_sparse": True}
     A: Any = check_proximity(S, kind=one_kind, **accepted, keep_sparse=is_large)
-    names: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    names, kinds = tuple[str, ...](), tuple[Kind, ...]()
     if A.ndim == 3:
         q = A.shape[2]
         names = tuple(map(str, getattr(S, "names", None) or range(q)))
@@ -296,8 +348,6 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
     n = count_objects(objects)
     classes, codes = check_labels(y, n, who="A study")
     if learns(measure) == "nothing" and n <= MOST_MEASURED:
-        from similis.measures import Pairwise
-
         A = Pairwise(measure, n_jobs=n_jobs).fit_transform(objects)
         problem = _from_matrix(A, codes, measure.kind)
         problem.classes, problem.codes, problem.measure = classes, codes, measure

@@ -46,22 +46,17 @@ class Split:
 
     @property
     def n_train(self) -> int:
-        """Number of training objects."""
         return self.n - len(self.test) if self.given_train is None else len(self.given_train)
 
 
 class DealtFolds:
-    """Folds for every class size, see :func:`deal`; at most as many as objects or groups.
-
-    Fold sizes, and the number of objects of a class in a fold, differ by at most one object.
-    """
+    """Folds of equal size for every class size, see :func:`deal`; at most as many as objects or groups."""
 
     def __init__(self, n_splits: int, random_state: int = 0) -> None:
         self.n_splits = n_splits
         self.random_state = random_state
 
     def split(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Iterator[tuple[Indices, Indices]]:
-        """Yield training and test indices of each fold."""
         rng = np.random.default_rng(self.random_state)
         codes = np.unique(np.asarray(y), return_inverse=True)[1]
         if groups is not None:
@@ -71,7 +66,6 @@ class DealtFolds:
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of folds."""
         if groups is not None:
             return min(self.n_splits, len(np.unique(np.asarray(groups))))
         return self.n_splits if y is None else min(self.n_splits, len(y))
@@ -110,7 +104,6 @@ class Protocol:
         return max(2, round(1 / self.test_size))
 
     def splits(self, codes: Indices, groups: Indices | None = None) -> list[Split]:
-        """Draw the splits of objects with these class codes (and group codes)."""
         n = len(codes)
         units = n if groups is None else int(groups.max()) + 1
         if units < 3 or (self.scheme == "kfold" and units < self.n_folds):
@@ -141,7 +134,6 @@ class Protocol:
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def describe(self, n_splits: int | None = None) -> str:
-        """Describe the protocol in one sentence."""
         percent = f"{100 * self.test_size:.3g} %"
         if self.scheme == "loo":
             outer = "leave one out"
@@ -154,7 +146,6 @@ class Protocol:
         return f"{outer}; parameters chosen by {inner} inside each training part; seed {self.random_state}"
 
     def _held_out(self, number: int, codes: Indices, groups: Indices | None) -> Mask:
-        """Draw the mask of the objects held out in a split."""
         if self.scheme == "kfold":
             rng = np.random.default_rng([self.random_state, 0, number // self.n_folds])
             return deal(codes, self.n_folds, rng, groups) == number % self.n_folds

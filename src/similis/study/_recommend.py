@@ -60,7 +60,6 @@ class Recommendation:
 
 
 def recommend(result: StudyResult) -> Recommendation:
-    """Choose a method; see :class:`Recommendation`."""
     best = result.leader()
     if best is None:
         reason = "No method of this study has finished without failure, so none can be recommended."
@@ -108,7 +107,6 @@ def recommend(result: StudyResult) -> Recommendation:
 
 
 def percent(share: float) -> str:
-    """Format a fraction as a percentage."""
     return f"{100 * share:.1f} %"
 
 

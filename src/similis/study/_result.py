@@ -1,9 +1,9 @@
-"""Result of a study: raw predictions of every method on every split, and everything computed from them."""
+"""Result of a study: raw predictions and everything computed from them; comparison of several studies."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
@@ -14,24 +14,22 @@ import numpy as np
 from similis._utils.arrays import Array, Floats, Indices
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study import _metrics, _predictions, _store
-from similis.study._assemble import MatrixFacts, make_model, without_search
-from similis.study._code import call_arguments, estimator_code, import_lines, training_code
+from similis.study import _assemble, _metrics, _predictions, _store
+from similis.study._assemble import MatrixFacts, make_model, training_code, without_search
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
-from similis.study._entry import Entry, MethodInfo
+from similis.study._displays import RanksDisplay
+from similis.study._entry import FEWEST_SPLITS, Entry, MethodInfo, Row, make_rows
 from similis.study._methods import Method, canonical_name, find_methods
-from similis.study._metrics import METRICS, OF_VALUES, Verdict
+from similis.study._metrics import METRICS, OF_VALUES, Ranks, Verdict, average_ranks
 from similis.study._picture import Picture, make_picture
+from similis.study._plan import clock
 from similis.study._problem import Problem
-from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, list_some, recommend
-from similis.study._rows import FEWEST_SPLITS, Row, make_rows
 
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
 _CONVERSION = ("symmetric", "to_similarity", "to_dissimilarity", "missing")  # of the facts about a matrix
-
 Compute = TypeVar("Compute", bound=Callable[..., Any])
 
 
@@ -59,30 +57,22 @@ class StudyResult:
     ----------
     classes, codes : ndarray of shape (G,), ndarray of shape (n,)
         Class labels, and the true class code of each object, an index of them.
-    splits : list of Split
-        Objects held out in each split.
-    methods : list of MethodInfo
-        Descriptions, in the order of the table of methods.
+    splits, methods : list of Split, list of MethodInfo
+        Objects held out in each split; descriptions, in the order of the table of methods.
     entries : dict of (str, int) to Entry
         Predictions, probabilities, parameters and times by method and split.
     protocol, situation : Protocol, MatrixFacts
         Protocol that made the splits; kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
-    ids, groups, costs, priors
-        As given to :meth:`Study.run`, or None.
-    metric : str
-        Metric that ranks the methods and chooses parameters.
+    ids, groups, costs, priors, metric, time_budget
+        As given to the study, with the metric that was chosen, and seconds.
     sessions, fingerprint : list of dict, dict
         Runs that computed the entries, with time, versions and machine; header of the journal.
-    name, arguments : str
-        Name of the data, for titles, and command line arguments that name the data.
-    training : dict of str to str
-        Python code that trains each method, as stored in a results file.
+    name, arguments, training : str, str, dict of str to str
+        Name of the data; command line arguments that name it; Python code that trains each method, as in a file.
     dropped, skipped : dict of str to int
         Number of splits of the methods that were dropped from the race, or whose next split did not fit into the time.
-    time_budget : float or None
-        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression, whose ranges are `classes`, and whose "error" is the root mean squared error.
 
@@ -91,8 +81,6 @@ class StudyResult:
     >>> from similis import Study, make_similarity
     >>> S, y = make_similarity(60, 2, separation=3.0, random_state=0)
     >>> result = Study(["knn", "nc", "majority"], n_splits=4).run(S, y)
-    >>> [row.method for row in result.table()][-1]
-    'majority'
     >>> result.fit_best(S, y).predict(S[:2]).shape
     (2,)
     """
@@ -161,10 +149,7 @@ class StudyResult:
 
     @_computed_once
     def scores(self, metric: str = "error") -> dict[str, Floats]:
-        """Metric, one of ``similis.study.METRICS``, of every method on every split: an array (n_splits,) by method.
-
-        It is NaN for a split that failed or is missing, and for a method without the probabilities that it needs.
-        """
+        """Metric, one of ``METRICS``, of every method on every split: arrays (n_splits,), NaN where it is not known."""
         metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
@@ -180,7 +165,7 @@ class StudyResult:
 
     @_computed_once
     def paired_scores(self, metric: str = "error") -> dict[str, float]:
-        """Mean of a metric that can be compared between methods with other splits, for each method without failure.
+        """Mean of a metric over all splits, with estimates for those that a method lacks, for each without failure.
 
         It is the mean of the method with the most splits, plus the mean difference on the splits that both have.
         """
@@ -205,10 +190,9 @@ class StudyResult:
         return [name for name, ok in found.items() if ok and all(ok)]
 
     def leader(self) -> str | None:
-        """Name of the method with the lowest paired score of the study's metric; None if no method has finished.
+        """Name of the method with the best paired score, not dropped, with three splits or more; None if none finished.
 
-        A method that was dropped, or that has fewer than three splits where others have more, never leads. Baselines
-        lead only where there are no others.
+        Baselines lead only where there are no others.
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
         counts = {name: len(self._finished(name)) for name in means}
@@ -226,9 +210,7 @@ class StudyResult:
         the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance (1 + 2
         n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean over the
         splits, at least 1/4. A method is clearly worse if delta exceeds q / sqrt(2) standard errors, with q the 5 %
-        point of the studentized range of all methods that were started; `level` replaces the 5 %. The loss of a
-        prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g of the n
-        tests for the balanced error; -log P for the metrics of probabilities.
+        point, or `level`, of the studentized range of all methods that were started.
         """
         return compare_to_leader(self, level)
 
@@ -270,8 +252,7 @@ class StudyResult:
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
         """Lower and upper end of an interval for the expected error of a method on new objects of the same kind.
 
-        It is computed from the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never
-        narrower than Wilson's for the number of test objects; in a regression, from the squared errors over objects.
+        It is Nadeau and Bengio's, never narrower than Wilson's for the test objects; in a regression, over objects.
         """
         found = self._finished(method) if isinstance(method, str) else []
         if not found:
@@ -294,10 +275,7 @@ class StudyResult:
         return make_rows(self)
 
     def format_table(self, *, intervals: bool = False) -> list[list[str]]:
-        """Table of the study as text: the headings, then one list of cells per method in the order of :meth:`table`.
-
-        With `intervals`, a column holds the 95 % intervals of the differences, for all methods at the same time.
-        """
+        """Table of the study as text, perhaps with `intervals` of the differences: headings, then cells per method."""
         columns: dict[str, Callable[[Row], str]] = {"method": lambda row: row.method}
         own: dict[str, Callable[[Row], str]] = {}
         if self.metric not in _COLUMNS:
@@ -374,19 +352,17 @@ class StudyResult:
     def relabeling_candidates(self) -> list[_predictions.Relabeling]:
         """Objects whose label all predictions of the best methods contradict, the most confident first.
 
-        The best methods are those without a significant difference; where they have probabilities, the mean of the
-        predicted class is at least 0.8. Each object has ``object``, ``name``, ``label``, ``suggested``,
-        ``probability`` and ``n_tests``; a regression has none.
+        The best methods are those without a significant difference. Each object has ``object``, ``name``, ``label``,
+        ``suggested``, its mean ``probability``, at least 0.8 where methods have any, and ``n_tests``.
         """
         return _predictions.find_relabelings(self)
 
     def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[_predictions.ClassSets]:
         """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
 
-        The sets are those of :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration
-        and `level` as confidence, by default of the best method with probabilities. Each class has a ``label``,
-        ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``. The list is empty for a regression and without
-        probabilities.
+        The sets are those of :class:`~similis.ConformalClassifier`, calibrated on all splits, by default of the best
+        method with probabilities. Each class has a ``label``, ``n_objects``, ``coverage``, ``size``, ``single`` and
+        ``empty``; without probabilities there are none.
         """
         if self.target is not None:
             return []
@@ -428,10 +404,7 @@ class StudyResult:
         return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
-        """Make the unfitted model of a method, by default the recommended one, as the study evaluated it.
-
-        Pass the `measure` if the study measured objects and its result was loaded from a file.
-        """
+        """Make the unfitted model of a method, by default the recommended one; `measure` as in :meth:`fit_best`."""
         name, known = method or self.recommend().method, [m.name for m in self.methods]
         name = name if name in known else canonical_name(name)
         if name not in known:
@@ -471,8 +444,7 @@ class StudyResult:
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
         """Choose the parameters of a method, by default the recommended one, on all data and fit it.
 
-        Metric, costs, priors and groups are those of the study. Pass the `measure` if the study measured objects and
-        its result was loaded from a file, and the `groups` if these are other objects.
+        Pass the `measure` if the result of a study of objects was loaded from a file, and `groups` of other objects.
         """
         return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 
@@ -484,10 +456,8 @@ class StudyResult:
         if groups is None and self.groups is not None:
             labels = np.asarray(y)
             if labels.shape != self.codes.shape or (labels != self.y).any():
-                raise ProximityError(
-                    "The study kept groups together, and these are not its labels. Pass the groups of these objects: "
-                    "fit_best(S, y, groups=...)."
-                )
+                advice = "Pass the groups of these objects: fit_best(S, y, groups=...)."
+                raise ProximityError(f"The study kept groups together, and these are not its labels. {advice}")
             groups = self.groups
         return model.fit(S, y, groups=groups)
 
@@ -504,9 +474,9 @@ class StudyResult:
             options = {"metric": self.metric}
         options |= {name: getattr(facts, name) for name in _CONVERSION if getattr(facts, name) != getattr(usual, name)}
         options |= {name: getattr(self, name) for name in ("costs", "priors") if getattr(self, name) is not None}
-        words = call_arguments(options)
+        words = _assemble.call_arguments(options)
         if self.measure is not None:
-            words.append(f"measure={estimator_code(self.measure, imports)}")
+            words.append(f"measure={_assemble.estimator_code(self.measure, imports)}")
         folds = self.protocol.cv
         if folds == "loo":
             one_out = "LeaveOneOut" if self.groups is None else "LeaveOneGroupOut"
@@ -515,7 +485,7 @@ class StudyResult:
         words += [f"cv={folds}", f"n={self.protocol.inner_train_size(len(self.codes))}", "y=y"]
         groups = "" if self.groups is None or not _searches(self.model(method)) else ", groups=groups"
         code = f"model = make_model({method!r}, {', '.join(words)})"
-        return "\n".join([*import_lines(imports), f"{code}.fit({data}, y{groups})"])
+        return "\n".join([*_assemble.import_lines(imports), f"{code}.fit({data}, y{groups})"])
 
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
         """Write the report as one self-contained html file, which reloads itself every `refresh` seconds."""
@@ -577,7 +547,6 @@ class StudyResult:
         return "rmse" if metric == "error" and self.target is not None else find_metric(metric)
 
     def _lacks_classes(self) -> bool:
-        """True if a class is absent from some test part."""
         return any(len(np.unique(self.codes[s.test])) < len(self.classes) for s in self.splits)
 
     def _mean_score(self, metric: str, name: str, splits: list[Split]) -> float:
@@ -640,3 +609,51 @@ def _searches(model: Any) -> bool:
 
 def _format(value: float, spec: str, frame: str = "{}") -> str:
     return "" if value != value else frame.format(format(value, spec))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several studies side by side.
+
+    Attributes
+    ----------
+    results, ranks : dict of str to StudyResult, Ranks
+        The studies by name, and ranks of the methods that finished in all of them.
+    """
+
+    results: dict[str, StudyResult]
+    ranks: Ranks
+
+    def to_html(self, path: str | os.PathLike[str], *, links: Mapping[str, str] | None = None) -> None:
+        """Write a page of ranks and errors in all studies, with `links`, addresses of the studies' own reports."""
+        from similis.report import make_comparison, write_page
+
+        write_page(make_comparison(self, links), path)
+
+    def _repr_html_(self) -> str | None:
+        return RanksDisplay(ranks=self.ranks)._repr_html_()
+
+    def __str__(self) -> str:
+        lines = [f"{mean:6.2f}  {name}" for name, mean in zip(self.ranks.methods, self.ranks.mean)]
+        return "\n".join(["average ranks", *lines, "", self.ranks.summary()])
+
+
+def compare(results: Mapping[str, StudyResult]) -> Comparison:
+    """Compare studies of several data sets, or of several measures of one, by average ranks: a :class:`Comparison`.
+
+    Parameters
+    ----------
+    results : mapping of str to StudyResult
+        At least two, by name; see :func:`average_ranks`.
+
+    Examples
+    --------
+    >>> from similis import Study, make_similarity
+    >>> from similis.study import compare
+    >>> study = Study(["nc", "majority"], n_splits=3)
+    >>> results = {f"{n} objects": study.run(*make_similarity(n, random_state=0)) for n in (30, 60)}
+    >>> compare(results).ranks.methods
+    ('nc', 'majority')
+    """
+    ranks = average_ranks(results)  # validates the results first
+    return Comparison(dict(results), ranks)

@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
@@ -36,9 +37,8 @@ from similis.study._journal import Journal, JournalWarning
 from similis.study._methods import Method, MethodIdentity, expand_methods, find_methods
 from similis.study._methods import Task as TaskName
 from similis.study._metrics import OF_VALUES
-from similis.study._plan import Plan, as_seconds
+from similis.study._plan import Plan, Progress, Watcher, as_seconds, show_progress
 from similis.study._problem import Problem, choose_task, make_problem
-from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
@@ -71,7 +71,7 @@ def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None
             for key, entry in finished:
                 found = True
                 if entry is None:  # another study is computing it
-                    plan.release(key)
+                    plan.running.pop(key, None)
                     time.sleep(0.2)
                 else:
                     plan.add(entry)
@@ -123,16 +123,13 @@ def _evaluate_alone(task: Task, context: Context) -> Done:
     """Evaluate a task in its own worker process; if that is killed too, return a failed entry."""
     try:
         done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_evaluate_unless_done)(task, context)])
-    except BrokenProcessPool:
+        return done[0]
+    except (BrokenProcessPool, KeyboardInterrupt) as error:
         _stop_workers()
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        name, split = task.key
-        killed = Entry(name, split, task.spec, status="failed", reason=_KILLED, finished=now, session=context.session)
-        return task.key, killed
-    except KeyboardInterrupt:
-        _stop_workers()
-        raise
-    return done[0]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+    now, session = datetime.now(UTC).isoformat(timespec="milliseconds"), context.session
+    return task.key, Entry(*task.journal_key, status="failed", reason=_KILLED, finished=now, session=session)
 
 
 def _evaluate_unless_done(task: Task, context: Context) -> Done:
@@ -180,10 +177,8 @@ _open_journals: dict[str, Journal] = {}
 
 
 def open_journal(path: str, context: Context | None = None) -> Journal:
-    """Return the handle of a journal, one per process: closing a second one would release the locks of the first.
-
-    A worker process joins the study of its `context`. The handle of an earlier run on a replaced file is given up.
-    """
+    """Return the handle of a journal, one per process; a worker joins the study of its `context`."""
+    # Closing a second handle would release the locks of the first. One of an earlier run is given up.
     journal = _open_journals.get(path)
     ours = context is not None and journal is not None and journal.session in ("", context.session)
     if journal is not None and not ours and not journal.is_at(path):
@@ -198,7 +193,6 @@ def open_journal(path: str, context: Context | None = None) -> Journal:
 
 
 def close_journal(path: str) -> None:
-    """Close the handle of this process."""
     journal = _open_journals.pop(path, None)
     if journal is not None:
         journal.close()
@@ -206,8 +200,6 @@ def close_journal(path: str) -> None:
 
 def _stop_workers() -> None:
     """Kill the worker processes; the next run starts new ones."""
-    from joblib.externals.loky import get_reusable_executor
-
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
@@ -225,29 +217,23 @@ class Study:
         Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
         combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random or stratified random splits; k = 1 / `test_size` folds, repeated until there are `n_splits`; leave one
-        out. With groups, whole groups are held out.
+        Random splits, 1 / `test_size` folds, repeated, or leave one out; with groups, whole groups are held out.
     n_splits, test_size : int, default=20, float, default=0.2
         Number of splits, not used by "loo"; fraction of the objects that is held out.
-    cv : int or "loo", default=10
-        Stratified folds that choose the parameters inside each training part.
-    random_state : int, default=0
-        Seed of splits, folds and methods.
+    cv, random_state : int or "loo", default=10, int, default=0
+        Stratified folds that choose the parameters inside each training part; seed of splits, folds and methods.
     n_jobs : int or None, default=None
         Number of worker processes, each with BLAS in one thread. None: what ``joblib.parallel_config`` sets, or else
         all cores, but one for a study of less than 15 seconds. Results do not depend on it, except under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
-    retry_failed : bool, default=False
-        Compute the failed entries of the journal again. Failures of the environment (memory, files, missing packages)
-        are not stored.
+    retry_failed, probabilities : bool, default=False, bool, default=True
+        Compute failed entries of the journal again; compute and keep probabilities, a large part of the journal.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
-    probabilities : bool, default=True
-        False computes and keeps labels only, which saves time and a large part of the journal.
     metric : str, optional
         Metric that ranks the methods and chooses parameters: "error", "balanced_error", "cost", "log_loss",
         "perplexity" or "nce", the normalized cross entropy; in a regression "rmse" (the default), "mae", "r2", or
@@ -260,16 +246,11 @@ class Study:
         Time for reading the data and all splits, in seconds or as "90s", "5m", "2h". The method that has used the least
         time gets the next split; one whose next split does not fit into the time left is skipped from then on.
     landmarks : int, "auto" or None, default="auto"
-        Methods whose split is expected to take more than a minute, or with a time budget more than a third of a
-        method's share, are fitted on some of the training objects, see :class:`~similis.distributed.OnLandmarks`: on
-        as many as the time allows ("auto"), 500 to half of them. None runs every method on all objects, unless a
-        measure compares more objects than a matrix in memory can hold.
+        Methods whose split is expected to take more than a minute, or a third of their share of a time budget, are
+        fitted on so many training objects (:class:`~similis.distributed.OnLandmarks`); "auto": as many as the time
+        allows, 500 to half of them. None runs every method on all objects, if the matrix fits into memory.
     task : {"classification", "regression"}, optional
         What is predicted; None: what :func:`choose_task` returns for `y`.
-
-    See Also
-    --------
-    StudyResult, make_model
 
     Notes
     -----
@@ -278,13 +259,11 @@ class Study:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics.pairwise import rbf_kernel
-    >>> from similis import Study
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = Study(methods=["nc", "majority"], n_splits=4).run(rbf_kernel(X), y)
+    >>> from similis import Study, make_similarity
+    >>> S, y = make_similarity(60, separation=1.0, random_state=0)
+    >>> result = Study(methods=["nc", "majority"], n_splits=4).run(S, y)
     >>> [(row.method, round(row.error, 3)) for row in result.table()]
-    [('nc', 0.1), ('majority', 0.75)]
+    [('nc', 0.104), ('majority', 0.646)]
     """
 
     methods: str | Method | Sequence[str | Method] = "all"
@@ -330,8 +309,7 @@ class Study:
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
             Proximities; with `measure`, the objects; None if every method reads the `objects`. On a stack of matrices
-            (:func:`~similis.make_stack`) methods run on each of them, named ``knn[s1]``, and on their normalized mean,
-            ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
+            methods run on each, ``knn[s1]``, and on the mean, ``knn[mean]``; ``sda`` and ``simmkl`` on all together.
         y : array-like of shape (n,)
             Class labels, or numbers to predict; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
@@ -339,27 +317,23 @@ class Study:
         ids, groups : array-like of shape (n,), optional
             Names of the objects; objects of one group are never on both sides of a split or fold.
         costs : array-like of shape (G, G) or "balanced", optional
-            ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order). Parameters are chosen
-            by cost, and methods with probabilities decide by expected cost. "balanced": an error costs n / (G n_g)
-            for an object of a class with n_g of the n objects, so that the mean cost is the balanced error.
+            ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order), by which parameters
+            are chosen and methods with probabilities decide. "balanced": an error costs n / (G n_g) for an object of a
+            class with n_g of the n objects, so that the mean cost is the balanced error.
         priors : array-like of shape (G,) or "equal", optional
-            Class probabilities of the objects to be predicted, where they differ from the class shares of the data, by
-            which methods decide and errors are weighted.
-        measure : measure, optional
-            Turns objects into proximities. One that learns is fitted on each training part.
-        objects : sequence of n objects, optional
-            The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
+            Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
+        measure, objects : measure, sequence of n objects, optional
+            Turns objects into proximities; objects behind a matrix, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
-            Your own splits, indices or masks; the seed is that of all methods. A test part may be empty if every method
+            Your own splits, indices or masks, with the seed of all methods. A test part may be empty if every method
             has `details`: then methods are only fitted.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or call a function after each entry.
-        watch : callable, optional
-            Called with the results so far, at intervals while the study runs, for example to write a report.
+        watch, announce : callable, optional
+            Called with the results so far, at intervals; called before anything is computed with the :class:`Estimate`
+            of the time that the open splits will take.
         note : mapping, optional
             Facts to keep with this session in journal and results, such as the commit of your own code.
-        announce : callable, optional
-            Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
         """
         start = time.monotonic()
         protocol = self._protocol()
@@ -373,11 +347,9 @@ class Study:
         goal = replace(make_goal(problem.task, metric, problem.costs, problem.priors, problem.codes), classes=None)
         if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
-        if splits is None:
-            parts = protocol.splits(problem.codes, problem.groups)
-        else:
-            only_fitted = all(method.details is not None for method in methods)
-            parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
+        only_fitted = all(method.details is not None for method in methods)
+        own = None if splits is None else given_splits(splits, problem.n, allow_empty_test=only_fitted)
+        parts = protocol.splits(problem.codes, problem.groups) if own is None else own
         rules = self.to_similarity, self.to_dissimilarity
         facts = MatrixFacts(problem.kind, problem.symmetric, *rules, problem.is_missing(), problem.names, problem.kinds)
         if isinstance(problem.matrix, SparseRows):
@@ -385,7 +357,7 @@ class Study:
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
         n_classes = len(problem.classes) if problem.target is None else None
-        header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
+        header = _header(problem, protocol, facts, goal, bool(self.probabilities), own)
         path = None if self.journal is None else os.path.realpath(self.journal)
         n_jobs = self._n_workers(methods, n_train, n_classes, len(parts))
         known = []
@@ -396,13 +368,8 @@ class Study:
         identities = {method.name: method.identify(sizes[method.name]) for method in methods}
         infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
         tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
-        session: dict[str, Any] = {
-            "id": token_hex(6),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": versions(),
-            "machine": machine(),
-            **(note or {}),
-        }
+        session: dict[str, Any] = {"id": token_hex(6), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+        session |= {"versions": versions(), "machine": machine(), **(note or {})}
         settings = session["id"], path, self.retry_failed, bool(self.probabilities)
         context = Context(problem, protocol, facts, goal, *settings)
         same = ("classes", "codes", "ids", "groups", "costs", "priors", "measure", "target")
@@ -422,10 +389,9 @@ class Study:
             **{name: getattr(problem, name) for name in same},
         )
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
+        expected, unknown = dict[str, float](), tuple[str, ...]()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
-        else:
-            expected, unknown = {}, ()
         preparation = time.monotonic() - start
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
@@ -455,13 +421,6 @@ class Study:
 
         It is computed from stored times of the methods and the speed of this machine, without the time that a measure
         takes. `S` is not read where `y` is given.
-
-        Examples
-        --------
-        >>> from similis import Study
-        >>> estimate = Study(["knn", "nc"]).estimate(y=[0, 1] * 100)
-        >>> estimate.n_splits, estimate.n_train
-        (20, 160)
         """
         labels = getattr(S, "labels", None) if y is None else y
         n = len(S) if labels is None else len(labels)
@@ -474,9 +433,8 @@ class Study:
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
         task = self.task or (None if labels is None else choose_task(labels))
         methods = self._expand(find_methods(self.methods, task), names)
-        n_classes = None
-        if labels is not None and task == "classification":
-            n_classes = len(set(np.asarray(labels).ravel().tolist()))
+        of_classes = labels is not None and task == "classification"
+        n_classes = len(set(np.asarray(labels).ravel().tolist())) if of_classes else None
         n_jobs = self._n_workers(methods, n_train, n_classes, n_splits)
         methods, _ = self._reduce(methods, n_train, n_classes, n_jobs)
         per_split, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
@@ -499,14 +457,10 @@ class Study:
         n_train: int,
         n_classes: int | None,
         n_jobs: int,
-        known: Sequence[dict[str, Any]] = (),
-        *,
+        known: Any = (),
         whole: bool = True,
     ) -> tuple[list[Method], list[dict[str, Any]]]:
-        """Put methods that are too slow on landmarks; return also the decisions that a journal must keep.
-
-        With a time budget the decision depends on the speed of the machine, unless a journal holds a `known` one.
-        """
+        """Put methods that are too slow on landmarks, as a `known` decision of a journal; return also new decisions."""
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
         if number == 0 or (number is None and self.landmarks not in ("auto", None)):
@@ -571,10 +525,10 @@ class Study:
             except KeyboardInterrupt:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
+                    known = journal.entries
                     for task in plan.open_tasks():
-                        entry = journal.entries.get(task.journal_key)
-                        if entry is not None:
-                            plan.add(entry)
+                        if task.journal_key in known:
+                            plan.add(known[task.journal_key])
             if path is not None:
                 try:
                     journal.refresh()  # restores the file if it was removed
@@ -600,15 +554,12 @@ def _header(
     # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
     chosen_by = goal.metric if goal.metric in (*OF_LABELS, *OF_VALUES) else "log_loss"
     usual = "error" if problem.costs is None else "cost"
+    settings: dict[str, Any] = {"to_similarity": facts.to_similarity, "to_dissimilarity": facts.to_dissimilarity}
     return {
         **header,
         **({} if chosen_by == usual else {"metric": chosen_by}),
         "protocol": fixed,
-        "settings": {
-            "to_similarity": facts.to_similarity,
-            "to_dissimilarity": facts.to_dissimilarity,
-            **({} if probabilities else {"probabilities": False}),
-        },
+        "settings": settings | ({} if probabilities else {"probabilities": False}),
         "versions": versions(),
     }
 
@@ -623,23 +574,19 @@ def _sparse_methods(methods: list[Method], facts: MatrixFacts) -> list[Method]:
             usable.append(method)
     others = [method.name for method in methods if method not in usable]
     if all(method.baseline for method in usable):
-        raise ProximityError(
-            f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. Use k-NN, nearest "
-            "centroids, local SDA or MaxSim, or give a smaller matrix."
-        )
+        advice = "Use k-NN, nearest centroids, local SDA or MaxSim, or give a smaller matrix."
+        raise ProximityError(f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. {advice}")
     if others:
-        warn_user(
-            f"The matrix is sparse and large. Skipped, because they need all of it: {', '.join(others)}.", InputWarning
-        )
+        words = "The matrix is sparse and large. Skipped, because they need all of it"
+        warn_user(f"{words}: {', '.join(others)}.", InputWarning)
     return usable
 
 
 def _info(method: Method, n: int, spec: str, facts: MatrixFacts) -> MethodInfo:
     """Describe a method for a result; `n` is the size of the inner training parts, which limits the grid."""
-    try:
+    conversion = ""
+    with suppress(Exception):  # the reason is in the entries of the method
         conversion = assemble(method, facts).conversion
-    except Exception:  # the reason is in the entries of the method
-        conversion = ""
     same = ("name", "family", "paper", "summary", "needs", "baseline", "matrix")
     about = {key: getattr(method, key) for key in same}
     return MethodInfo(**about, conversion=conversion, grid=method.grid_for(n), spec=spec)

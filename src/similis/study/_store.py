@@ -31,24 +31,19 @@ _DAMAGE = (*_UNFIT, zlib.error, gzip.BadGzipFile, EOFError)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
-    """Convert a result to types of JSON."""
     order = {info.name: i for i, info in enumerate(result.methods)}
     entries = sorted(result.entries.values(), key=lambda e: (e.split, order.get(e.method, len(order))))
     arrays = ("classes", "codes", "target", "ids", "groups", "costs", "priors")
     plain = ("partial", "dropped", "skipped", "time_budget", "fingerprint", "sessions", "name", "arguments")
+    splits = [{"number": s.number, "test": to_json(s.test), "train": to_json(s.given_train)} for s in result.splits]
+    grids = [{key: to_json(list(values)) for key, values in info.grid.items()} for info in result.methods]
     return {
         _MAGIC: 1,
         **{name: to_json(getattr(result, name)) for name in (*arrays, "metric")},
         "protocol": asdict(result.protocol),
         "situation": asdict(result.situation),
-        "splits": [
-            {"number": split.number, "test": to_json(split.test), "train": to_json(split.given_train)}
-            for split in result.splits
-        ],
-        "methods": [
-            {**asdict(info), "grid": {key: to_json(list(values)) for key, values in info.grid.items()}}
-            for info in result.methods
-        ],
+        "splits": splits,
+        "methods": [{**asdict(info), "grid": grid} for info, grid in zip(result.methods, grids)],
         **{name: getattr(result, name) for name in plain},
         "training": {name: result.training_code(name) for name in result.complete_methods()},
         "picture": None if result.picture is None else result.picture.to_record(),
@@ -109,17 +104,17 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
     for entry in map(Entry.from_record, record["entries"]):
         _check_entry(entry, splits, G, record.get("target") is not None)
         entries[entry.key] = entry
-    optional = {"groups": np.intp, "costs": np.float64, "priors": np.float64, "target": np.float64}
-    arrays = {k: None if record.get(k) is None else np.array(record[k], dtype=kind) for k, kind in optional.items()}
+    arrays: dict[str, Any] = {}
+    for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,)), ("target", (n,))):
+        dtype = np.intp if name == "groups" else np.float64
+        found = arrays[name] = None if record.get(name) is None else np.array(record[name], dtype=dtype)
+        if found is not None and (found.shape != shape or not np.isfinite(found).all()):
+            raise ValueError(f"the {name} do not fit")
     metric = record.get("metric")
     if metric is None:  # written by 1.0, whose code for training left out the groups
         metric = "error" if arrays["costs"] is None else "cost"
         if arrays["groups"] is not None:
             record["training"] = {}
-    for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,)), ("target", (n,))):
-        found = arrays[name]
-        if found is not None and (found.shape != shape or not np.isfinite(found).all()):
-            raise ValueError(f"the {name} do not fit")
     return cls(
         classes=classes,
         codes=codes,
@@ -145,7 +140,6 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
 
 
 def _counts(given: Any, methods: list[MethodInfo], n_splits: int) -> dict[str, int]:
-    """Validate numbers of splits by method."""
     counts = {str(name): int(r) for name, r in dict(given).items()}
     if not counts.keys() <= {info.name for info in methods} or not all(0 <= r <= n_splits for r in counts.values()):
         raise ValueError("methods that were dropped or skipped do not fit")

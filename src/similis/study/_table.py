@@ -13,7 +13,6 @@ from similis.study._methods import AtMost, Method, chain, lazy
 
 
 def powers(low: int, high: int) -> list[float]:
-    """Powers of ten from 10^low to 10^high."""
     return [10.0**p for p in range(low, high + 1)]
 
 
@@ -73,7 +72,6 @@ _RBF = lazy("Pairwise", measure=lazy("RBF"))
 _ROWS = lazy("SimilarityFeatures")
 _TIGHTEN = lazy("Tighten")
 _BOX_COX = lazy("BoxCox")
-
 _knn = partial(lazy, "SimilarityKNN")
 _knn_mean = partial(lazy, "SimilarityKNNRegressor")
 _sklearn_knn = partial(lazy, "KNeighborsClassifier", "sklearn.neighbors")
@@ -82,7 +80,6 @@ _dummy = partial(lazy, "DummyRegressor", "sklearn.dummy")
 _tree = partial(lazy, "DecisionTreeClassifier", "sklearn.tree")
 # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
 _local_nc = partial(lazy, "LocalSDA", min_class_size=999_999)
-
 _on_request = partial(Method, on_request=True)
 _KERNEL: dict[str, Any] = {"symmetric": True, "rescale": True}
 _DISTANCE: dict[str, Any] = {"reads": "dissimilarity", "symmetric": True}
@@ -209,10 +206,11 @@ _FAMILIES = {
     ],
 }
 
-# Name | reference | the method in one line
+# Name | reference | the method in one line | requirements on the matrix beyond its kind, if any
 ABOUT = """
 knn | cazzanti2007 sec. 2.2.1 | majority of the k nearest neighbors
-affinity-knn | chen2010 sec. 3.1 | k nearest neighbors, each weighted by its similarity
+affinity-knn | chen2010 sec. 3.1 | k nearest neighbors, each weighted by its similarity | similarities that are not \
+negative
 kri-knn(clip) | chen2010 eq. 3.5 | kernel ridge interpolation weights, neighbors' block repaired by clip
 kri-knn(flip) | chen2010 eq. 3.5 | kernel ridge interpolation weights, neighbors' block repaired by flip
 kri-knn(shift) | chen2010 eq. 3.5 | kernel ridge interpolation weights, neighbors' block repaired by shift
@@ -225,7 +223,8 @@ lime-knn | chen2010 eq. 3.3 | linear interpolation with maximum entropy
 label-spreading | zhou2004 | labels spread over the graph of the nearest neighbors
 similarity-forest | czekalski2021 | random forest whose splits compare the similarities to two objects
 nc | cazzanti2007 eq. 2.9 | the most similar class centroid
-nc(adjusted) | cazzanti2007 eq. 3.1 | nearest centroid, adjusted for the spread of the classes
+nc(adjusted) | cazzanti2007 eq. 3.1 | nearest centroid, adjusted for the spread of the classes | classes with a mean \
+similarity to their centroid that is not negative
 local-nc | cazzanti2007 sec. 4.1 | nearest centroid within the neighborhood
 local-nc(per-class) | cazzanti2007 sec. 4.1, 7.2.2 | nearest centroid within the neighborhood: the nearest of every \
 class
@@ -245,18 +244,20 @@ nnsda | cazzanti2007 sec. 3.2.1 | similarity discriminant analysis by nearest ne
 local-sda | cazzanti2007 sec. 4.1 | similarity discriminant analysis within the neighborhood
 mixture-sda | cazzanti2007 sec. 5.2 | similarity discriminant analysis with several centroids per class
 mixed-sda | cazzanti2007 eq. 3.42 | similarity discriminant analysis of a table: similarities of categories, normal \
-models of numbers
+models of numbers | a table of categories and numbers
 kernel-hlm | qiao2013 sec. 3.2 | kernel density from distances alone, without tuning parameters
 hlm-vsh | qiao2013 sec. 3.1 | a mixture model from distances alone, clusters by vertex substitution
 hlm-gknn | qiao2013 sec. 3.1 | a mixture model from distances alone, clusters by k-medoids
 hlm-agg | qiao2013 sec. 3.1 | a mixture model from distances alone, clusters by Ward's method
 hlm-kernel-vsh | qiao2013 sec. 5.3 | the better of the kernel density and the mixture model, by cross-validation
-kernel-hlm(per-class) | qiao2013 sec. 3.2 | kernel density from distances alone, shape and scale of each class
+kernel-hlm(per-class) | qiao2013 sec. 3.2 | kernel density from distances alone, shape and scale of each class | \
+distances in a natural unit, on which densities of different shapes depend
 hlm-vsh(per-class) | qiao2013 sec. 3.1 | a mixture model from distances alone, shape of each class, clusters by \
-vertex substitution
+vertex substitution | distances in a natural unit, on which densities of different shapes depend
 maxsim | bernal2003 eq. 6 | the class with the largest summed similarity, of chosen tightness
 sbc | bernal2003 sec. 5 | summed similarity with learned weights that are not negative
-sbc(hard) | bernal2003 sec. 5 | summed similarity with weights of the largest margin that violate no constraint
+sbc(hard) | bernal2003 sec. 5 | summed similarity with weights of the largest margin that violate no constraint | a \
+similarity that becomes tight enough to classify all training objects
 sbc(weak) | bernal2003 sec. 5 | summed similarity with learned weights, one constraint for each other class
 sbc(normalized) | bernal2003 sec. 5 | summed similarity with learned weights, constraints scaled to length one
 perceptron | bernal2003 sec. 4.2 | summed similarity with the averaged weights of a perceptron
@@ -293,16 +294,17 @@ simmkl | chen2010 eq. 5.35 | SVM that learns weights of several similarities and
 mkl | chen2010 eq. 5.33 | SVM that learns weights of several similarities, each made a kernel by spectrum clip
 mkl(signed) | chen2010 eq. 5.32 | the same with weights of any sign, the optimum of a semidefinite program
 completion-svm | chen2010 eq. 6.6 | SVM that completes a kernel with missing rows by an auxiliary kernel; reads a \
-stack of both
+stack of both | kernels of at most 100 objects per pair of classes, and the package clarabel
 krein-svm | loosli2016 | SVM in the Krein space of the similarity: the same as svm-kernel(flip)
 krein-ridge | oglic2018 | ridge regression in the Krein space, one penalty for each part of the spectrum
 krein-logistic | oglic2018 | logistic regression in the Krein space, one penalty for each part of the spectrum
 pcvm | chen2009pcvm | probabilistic classification vector machine: a sparse probit model on rows
 lp-machine | chen2010 eq. 2.7 | linear program on rows as feature vectors
-svc-raw | | scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite
-sklearn-knn | | scikit-learn's k-NN on precomputed dissimilarities
-naive-bayes | cazzanti2007 sec. 6.1 | naive Bayes on the categories of the objects, counts with one added
-majority | | always the largest class
+svc-raw |  | scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite
+sklearn-knn |  | scikit-learn's k-NN on precomputed dissimilarities
+naive-bayes | cazzanti2007 sec. 6.1 | naive Bayes on the categories of the objects, counts with one added | objects \
+described by categories
+majority |  | always the largest class
 ridge(clip) | chen2010 sec. 2.1, 3.4 | kernel ridge regression, kernel repaired by spectrum clip, lambda by \
 leave-one-out
 ridge(flip) | chen2010 sec. 2.1, 3.4 | kernel ridge regression, kernel repaired by spectrum flip, lambda by \
@@ -316,40 +318,28 @@ svr(flip) | chen2010 sec. 2.1 | support vector regression, similarities made a k
 svr(shift) | chen2010 sec. 2.1 | support vector regression, similarities made a kernel by spectrum shift
 svr(square) | chen2010 sec. 2.1 | support vector regression, similarities made a kernel by spectrum square
 knn-mean | chen2010 eq. 3.1 | mean of the k nearest neighbors
-knn-mean(affinity) | chen2010 sec. 3.1 | mean of the k nearest neighbors, weighted by similarity
+knn-mean(affinity) | chen2010 sec. 3.1 | mean of the k nearest neighbors, weighted by similarity | similarities that \
+are not negative
 knn-mean(kri) | chen2010 eq. 3.5 | mean of the k nearest neighbors, weighted by kernel ridge interpolation
 knn-mean(krr) | chen2010 eq. 3.8 | mean of the k nearest neighbors, weighted by kernel ridge regression
 knn-mean(lime) | chen2010 eq. 3.3 | mean of the k nearest neighbors, weighted by linear interpolation with maximum \
 entropy
 medoid-mean | qiao2013 sec. 2.2 | mean of the objects around the nearest of a few medoids
-sklearn-knn-mean | | scikit-learn's k-NN regression on precomputed dissimilarities
-mean | | always the mean of the target
-median | | always the median of the target
+sklearn-knn-mean |  | scikit-learn's k-NN regression on precomputed dissimilarities
+mean |  | always the mean of the target
+median |  | always the median of the target
 """
 
-# Requirements on the matrix beyond its kind
-NEEDS = {
-    "affinity-knn": "similarities that are not negative",
-    "nc(adjusted)": "classes with a mean similarity to their centroid that is not negative",
-    "mixed-sda": "a table of categories and numbers",
-    "kernel-hlm(per-class)": "distances in a natural unit, on which densities of different shapes depend",
-    "hlm-vsh(per-class)": "distances in a natural unit, on which densities of different shapes depend",
-    "sbc(hard)": "a similarity that becomes tight enough to classify all training objects",
-    "completion-svm": "kernels of at most 100 objects per pair of classes, and the package clarabel",
-    "naive-bayes": "objects described by categories",
-    "knn-mean(affinity)": "similarities that are not negative",
-}
-
-_DESCRIPTIONS = {name.strip(): words for name, *words in (line.split("|", 2) for line in ABOUT.strip().splitlines())}
+_COLUMNS = ("paper", "summary", "needs")
+_LINES = (line.split(" | ") for line in ABOUT.strip().splitlines())
+_DESCRIPTIONS: dict[str, dict[str, Any]] = {name: dict(zip(_COLUMNS, words)) for name, *words in _LINES}
 METHODS = tuple(
     replace(
         method,
         family=family,
-        paper=_DESCRIPTIONS[method.name][0].strip(),
-        summary=_DESCRIPTIONS[method.name][1].strip(),
-        needs=NEEDS.get(method.name, ""),
         baseline=method.baseline or family == "baselines",
         task="regression" if family == "regression" else "classification",
+        **_DESCRIPTIONS[method.name],
     )
     for family, methods in _FAMILIES.items()
     for method in methods
