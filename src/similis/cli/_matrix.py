@@ -25,39 +25,26 @@ _ALONE = ("nuclear", "psd")
 )
 def measure(
     source: Source,
-    objects: str | None = argument(
-        default=None, metavar="OBJECTS", help="Objects: csv (- reads standard input), or json."
-    ),
-    output: str = option(
-        "--output",
-        "--out",
-        "-o",
-        default="-",
-        metavar="FILE",
-        help="Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.",
-    ),
+    objects: str | None = argument(default=None),
+    output: str = option("--output", "--out", "-o", default="-"),
     symmetrize: bool = option(default=False, help="Average both directions of an asymmetric measure."),
     dtype: str | None = option(metavar="float32|float64", help="Type of the values in an npy or zarr file."),
     block_size: int | None = option(metavar="N", help="Rows and columns of a block of an npy or zarr file."),
-    refused: str = option(
-        default="raise",
-        metavar="raise|missing",
-        help="Treatment of pairs that the measure rejects; missing writes NaN.",
-    ),
-    overwrite: bool = option(
-        default=False,
-        help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
-        "measures.",
-    ),
-    cluster: str | None = option(
-        metavar="ADDRESS|local",
-        help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
-    ),
+    refused: str = option(default="raise"),
+    overwrite: bool = option(default=False),
+    cluster: str | None = option(),
     jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare all objects of a table with a measure and write the matrix.
+
+    objects OBJECTS: Objects: csv (- reads standard input), or json.
+    output FILE: Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.
+    refused raise|missing: Treatment of pairs that the measure rejects; missing writes NaN.
+    overwrite: Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or
+        measures.
+    cluster ADDRESS|local: Measure on a Dask cluster: its scheduler, or local for processes of this machine.
 
     The first line of the csv names its columns. Columns called `id` and `class` (or `label`, `target`) hold names and
     labels; all others describe the objects. Labels are stored with the matrix.
@@ -181,16 +168,15 @@ def _description(P: Proximity) -> dict[str, Any]:
 @command(without=("more", "costs", "priors", "groups", "group_column", "measure", "params", "columns"))
 def convert(
     source: Source,
-    output: str = argument(
-        metavar="OUT",
-        help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges "
-        "(list of pairs); - writes csv.",
-    ),
+    output: str = argument(),
     top: int | None = option(metavar="K", min=1, help="Keep the K nearest of every row; other entries become missing."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Convert a matrix or a list of pairs to another format.
+
+    output OUT: Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges (list
+        of pairs); - writes csv.
 
     The ending of the output names its format. Ids, kind and labels are kept; labels of a text file are written to
     `<name>.labels.csv` beside it.
@@ -241,9 +227,7 @@ def _nearest(P: Proximity, k: int) -> Any:
 def complete(
     source: Source,
     file: str = argument(metavar="FILE", help="Matrix with empty cells or nan for missing entries; - reads a csv."),
-    auxiliary: list[str] | None = option(
-        "-a", metavar="FILE", help="A complete kernel over the same objects; may be repeated."
-    ),
+    auxiliary: list[str] | None = option("-a"),
     method: str | None = option(
         metavar="|".join((*_WITH_AUXILIARY, *_ALONE)),
         help="Completion method; em with an auxiliary kernel, else nuclear.",
@@ -251,13 +235,14 @@ def complete(
     mu: str = option(default="auto", metavar="NUMBER|auto", help="Noise level of nuclear; 0 for none."),
     psd: bool = option(default=False, help="Let nuclear find a positive semi-definite matrix."),
     fitted: bool = option(default=False, help="Write the fitted matrix in place of known entries too."),
-    output: str = option(
-        "-o", default="-", metavar="FILE", help="Output file: npz, npy, csv, parquet; - writes csv to standard output."
-    ),
+    output: str = option("-o", default="-"),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Fill in the missing entries of a matrix.
+
+    auxiliary FILE: A complete kernel over the same objects; may be repeated.
+    output FILE: Output file: npz, npy, csv, parquet; - writes csv to standard output.
 
     Scattered missing entries are inferred from the others. Objects that were never measured need a second matrix over
     all objects that tells how they relate: a kernel that is cheaper or noisier (`--auxiliary`). Known entries stay

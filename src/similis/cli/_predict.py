@@ -25,36 +25,25 @@ _NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
 def predict(
     source: Source,
     model: str = argument(metavar="MODEL", help="Model file that `similis fit` wrote."),
-    rows: str = argument(
-        metavar="ROWS",
-        help="Proximities of new objects to the training objects, one row each; or a csv of objects, for a model "
-        "that measures. - reads a csv from standard input.",
-    ),
-    more: list[str] | None = argument(
-        default=None,
-        metavar="[ROWS...]",
-        help="Rows of the other matrices, for a model of several, in the order of training.",
-    ),
+    rows: str = argument(),
+    more: list[str] | None = argument(default=None),
     output: str = option("-o", default="-", metavar="FILE", help="A csv or tsv file; - is standard output."),
-    header: bool | None = option(
-        "--header/--no-header",
-        help="The first line of a text file of proximities names the columns, or is a row; by content by default.",
-    ),
-    escape_formulas: bool = option(
-        default=False, help="Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @)."
-    ),
-    confidence: float | None = option(
-        metavar="LEVEL",
-        min=0.0,
-        max=1.0,
-        help="Probability with which the set of classes, or the interval, contains the true class or value; for a "
-        "model of `similis fit --conformal`. 0.9 by default.",
-    ),
+    header: bool | None = option("--header/--no-header"),
+    escape_formulas: bool = option(default=False),
+    confidence: float | None = option(min=0.0, max=1.0),
     explain: int = option(default=0, metavar="K", min=0, help="Also print the K training objects that decided."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Predict new objects: label, or value, and whether they resemble the training objects.
+
+    rows ROWS: Proximities of new objects to the training objects, one row each; or a csv of objects, for a model that
+        measures. - reads a csv from standard input.
+    more [ROWS...]: Rows of the other matrices, for a model of several, in the order of training.
+    header: The first line of a text file of proximities names the columns, or is a row; by content by default.
+    escape_formulas: Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @).
+    confidence LEVEL: Probability with which the set of classes, or the interval, contains the true class or value; for
+        a model of `similis fit --conformal`. 0.9 by default.
 
     Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order, and those
     that the model does not need may be absent; else their number must be that of the training objects. A file of the

@@ -60,111 +60,70 @@ _pairs = partial(option, rich_help_panel="Lists of pairs")
 
 @dataclass(frozen=True)
 class Source:
-    """Options that name the data."""
+    """Options that name the data.
 
-    path: str | None = argument(
-        default=None,
-        metavar="FILE",
-        help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
-        "qza, h5ad, hdf5, mat, rds, graphml, mtx; FILE::NAME for one array of several; - reads a csv from standard "
-        "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
-        "json for graphs, point sets and series).",
-    )
-    more: list[str] | None = argument(
-        default=None,
-        metavar="[FILE...]",
-        help="More matrices of the same objects: methods run on each, on their mean, or on all together.",
-    )
-    labels: str | None = _option(
-        "-l",
-        metavar="FILE",
-        help="Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label "
-        "per line.",
-    )
-    kind: str | None = _option(
-        "-k",
-        metavar="similarity|dissimilarity",
-        help="Kind of the values. By default what the file names, or what its diagonal shows clearly. Of several "
-        "files, one kind for all or one for each, separated by commas.",
-    )
-    dataset: str | None = _option(
-        metavar="NAME",
-        help="A data set by name instead of a file; `similis datasets` lists them.",
-        autocompletion=complete_dataset,
-    )
-    measure: str | None = _option(
-        "-m",
-        metavar="NAME",
-        help="Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...",
-        autocompletion=complete_measure,
-    )
-    params: list[str] | None = _option(
-        "--param",
-        "-p",
-        metavar="KEY=VALUE",
-        help="A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.",
-    )
-    id_column: str | None = _option(
-        metavar="NAME",
-        help="Column of the objects' names, in the table of objects or in the --labels file; one called id or name "
-        "by default.",
-    )
-    label_column: str | None = _option(
-        metavar="NAME",
-        help="Column of the class labels, in the --metadata or --labels file, or else in the file of the matrix or "
-        "objects; one called class, label or target by default.",
-    )
-    columns: list[str] | None = _option(
-        "--column", metavar="NAME", help="A column that describes the objects; may be repeated, all others by default."
-    )
-    na: list[str] | None = _option(
-        metavar="WORD",
-        help="Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.",
-    )
-    symmetrize: bool = _option(default=False, help="Average both directions of an asymmetric matrix.")
-    directed: bool = _option(
-        default=False,
-        help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
-    )
-    format: str | None = _pairs(metavar="NAME", help="Format of the file, if its ending and contents do not show it.")
-    pair_columns: str | None = _pairs(
-        "--columns",
-        metavar="NAMES",
-        help="Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names or "
-        "numbers of both columns of ids and of that of the score.",
-    )
-    score: str | None = _pairs(
-        metavar="COLUMN", help="Column of the values: bitscore (of hits, by default), pident, ..."
-    )
-    aggregate: str | None = _pairs(
-        metavar="max|min|sum|mean", help="Value of a pair with several lines; the best one by default."
-    )
-    absent: str | None = _pairs(
-        metavar="missing|zero|NUMBER",
-        help="Value of pairs that are not listed: zero by default for scores of alignment hits, else missing.",
-    )
-    metadata: str | None = _option(
-        metavar="FILE",
-        help="Table of the objects: labels are taken from its --label-column, groups from its --group-column.",
-    )
-    group_column: str | None = _option(metavar="NAME", help="Column of the groups in the --metadata or --groups file.")
-    subset: list[str] | None = _option(
-        metavar="COLUMN=VALUE",
-        help="Keep the objects with this value in the --metadata table; a|b for several values; may be repeated.",
-    )
-    groups: str | None = _option(
-        metavar="FILE", help="Objects of one group are never split: lines `id,group`, or one group per line."
-    )
-    costs: str | None = _option(
-        metavar="FILE",
-        help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
-        "more in a smaller class.",
-    )
-    priors: str | None = _option(
-        metavar="PRIORS",
-        help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
-        "`class,share`.",
-    )
+    path FILE: Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, qza,
+        h5ad, hdf5, mat, rds, graphml, mtx; FILE::NAME for one array of several; - reads a csv from standard input),
+        list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; json for
+        graphs, point sets and series).
+    more [FILE...]: More matrices of the same objects: methods run on each, on their mean, or on all together.
+    labels FILE: Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label per
+        line.
+    kind similarity|dissimilarity: Kind of the values. By default what the file names, or what its diagonal shows
+        clearly. Of several files, one kind for all or one for each, separated by commas.
+    dataset NAME: A data set by name instead of a file; `similis datasets` lists them.
+    measure NAME: Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...
+    params KEY=VALUE: A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.
+    id_column NAME: Column of the objects' names, in the table of objects or in the --labels file; one called id or name
+        by default.
+    label_column NAME: Column of the class labels, in the --metadata or --labels file, or else in the file of the matrix
+        or objects; one called class, label or target by default.
+    columns NAME: A column that describes the objects; may be repeated, all others by default.
+    na WORD: Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.
+    symmetrize: Average both directions of an asymmetric matrix.
+    directed: Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.
+    format NAME: Format of the file, if its ending and contents do not show it.
+    pair_columns NAMES: Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names
+        or numbers of both columns of ids and of that of the score.
+    score COLUMN: Column of the values: bitscore (of hits, by default), pident, ...
+    aggregate max|min|sum|mean: Value of a pair with several lines; the best one by default.
+    absent missing|zero|NUMBER: Value of pairs that are not listed: zero by default for scores of alignment hits, else
+        missing.
+    metadata FILE: Table of the objects: labels are taken from its --label-column, groups from its --group-column.
+    group_column NAME: Column of the groups in the --metadata or --groups file.
+    subset COLUMN=VALUE: Keep the objects with this value in the --metadata table; a|b for several values; may be
+        repeated.
+    groups FILE: Objects of one group are never split: lines `id,group`, or one group per line.
+    costs FILE: Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs more
+        in a smaller class.
+    priors PRIORS: Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines
+        `class,share`.
+    """
+
+    path: str | None = argument(default=None)
+    more: list[str] | None = argument(default=None)
+    labels: str | None = _option("-l")
+    kind: str | None = _option("-k")
+    dataset: str | None = _option(autocompletion=complete_dataset)
+    measure: str | None = _option("-m", autocompletion=complete_measure)
+    params: list[str] | None = _option("--param", "-p")
+    id_column: str | None = _option()
+    label_column: str | None = _option()
+    columns: list[str] | None = _option("--column")
+    na: list[str] | None = _option()
+    symmetrize: bool = _option(default=False)
+    directed: bool = _option(default=False)
+    format: str | None = _pairs()
+    pair_columns: str | None = _pairs("--columns")
+    score: str | None = _pairs()
+    aggregate: str | None = _pairs()
+    absent: str | None = _pairs()
+    metadata: str | None = _option()
+    group_column: str | None = _option()
+    subset: list[str] | None = _option()
+    groups: str | None = _option()
+    costs: str | None = _option()
+    priors: str | None = _option()
 
     def name(self) -> str:
         """Name of the data, for titles; empty for standard input."""

@@ -22,9 +22,7 @@ from similis.exceptions import ProximityError
 @command(only=("measure", "params", "columns", "label_column", "id_column"))
 def stream(
     *,
-    path: str = argument(
-        metavar="FILE", help="Table of objects (csv or tsv), one line each; - reads a csv from standard input."
-    ),
+    path: str = argument(),
     source: Source,
     output: str | None = option("-o", metavar="FILE", help="Write the state after the last batch, for --resume."),
     resume: str | None = option(metavar="FILE", help="Continue with the state that an earlier run wrote."),
@@ -36,6 +34,8 @@ def stream(
     overwrite: Overwrite = False,
 ) -> None:
     """Predict objects as they arrive, and update the model with those that have labels (incremental HLM).
+
+    path FILE: Table of objects (csv or tsv), one line each; - reads a csv from standard input.
 
     FILE is read in batches of lines. The model of the earlier batches predicts each batch: a row of the output holds
     id, predicted label and given label. Then the model is updated with the batch, if it has labels; the first batch

@@ -35,58 +35,45 @@ def complete_method(incomplete: str) -> list[str]:
 
 @dataclass(frozen=True)
 class StudySetup:
-    """Options that say how methods are compared."""
+    """Options that say how methods are compared.
 
-    protocol: str = _option(
-        default="random",
-        metavar="random|stratified|kfold|loo",
-        help="Random splits, the same with class shares kept, repeated folds, or leave one out.",
-    )
-    splits: int = _option("-n", default=20, help="Number of splits.")
-    test_size: float = _option(default=0.2, help="Fraction of the objects that is held out.")
-    folds: str = _option(default="10", metavar="N|loo", help="Folds that choose the parameters inside a split.")
-    journal: str | None = _option(
-        metavar="FILE", help="Write every finished split to this file at once; a later run resumes from it."
-    )
-    target: str | None = _option(
-        metavar="NAME",
-        help="Column of numbers to predict, in the table of objects, the --labels or the --metadata file: a "
-        "regression.",
-    )
-    task: str | None = _option(
-        metavar="classification|regression",
-        help="Predict classes or numbers; by default numbers if the labels have fractions or seldom repeat.",
-    )
-    metric: str | None = _option(
-        metavar="NAME",
-        help="Metric that ranks the methods and chooses their parameters: error, balanced_error (by default if a "
-        "class is rare), cost (by default with --costs or --priors), log_loss, perplexity, nce; in a regression "
-        "rmse, mae, r2 or pinball(0.9).",
-    )
-    full: bool = _option(
-        default=False,
-        help="Run every method on every split; by default methods that are behind are dropped, from split 5 on.",
-    )
-    budget: str | None = _option(
-        metavar="TIME",
-        help="Time for the comparison, such as 90s, 5m or 2h, shared fairly by the methods; what does not fit is "
-        "skipped.",
-    )
-    landmarks: str = _option(
-        default="auto",
-        metavar="auto|none|N",
-        help="Fit methods that are too slow for the data on some of the training objects: as many as the time "
-        "allows, or N. The table names these methods `NAME(landmarks=N)`.",
-    )
-    cluster: str | None = _option(
-        metavar="ADDRESS|local",
-        help="Run on a Dask cluster: its scheduler, such as tcp://10.0.0.1:8786, or local for processes of this "
-        "machine.",
-    )
+    protocol random|stratified|kfold|loo: Random splits, the same with class shares kept, repeated folds, or leave one
+        out.
+    splits: Number of splits.
+    test_size: Fraction of the objects that is held out.
+    folds N|loo: Folds that choose the parameters inside a split.
+    journal FILE: Write every finished split to this file at once; a later run resumes from it.
+    target NAME: Column of numbers to predict, in the table of objects, the --labels or the --metadata file: a
+        regression.
+    task classification|regression: Predict classes or numbers; by default numbers if the labels have fractions or
+        seldom repeat.
+    metric NAME: Metric that ranks the methods and chooses their parameters: error, balanced_error (by default if a
+        class is rare), cost (by default with --costs or --priors), log_loss, perplexity, nce; in a regression rmse,
+        mae, r2 or pinball(0.9).
+    full: Run every method on every split; by default methods that are behind are dropped, from split 5 on.
+    budget TIME: Time for the comparison, such as 90s, 5m or 2h, shared fairly by the methods; what does not fit is
+        skipped.
+    landmarks auto|none|N: Fit methods that are too slow for the data on some of the training objects: as many as the
+        time allows, or N. The table names these methods `NAME(landmarks=N)`.
+    cluster ADDRESS|local: Run on a Dask cluster: its scheduler, such as tcp://10.0.0.1:8786, or local for processes of
+        this machine.
+    jobs N: Number of processes; by default all cores, or one for a study of a few seconds.
+    """
+
+    protocol: str = _option(default="random")
+    splits: int = _option("-n", default=20)
+    test_size: float = _option(default=0.2)
+    folds: str = _option(default="10")
+    journal: str | None = _option()
+    target: str | None = _option()
+    task: str | None = _option()
+    metric: str | None = _option()
+    full: bool = _option(default=False)
+    budget: str | None = _option()
+    landmarks: str = _option(default="auto")
+    cluster: str | None = _option()
     seed: Seed = 0
-    jobs: int | None = option(
-        "-j", metavar="N", help="Number of processes; by default all cores, or one for a study of a few seconds."
-    )
+    jobs: int | None = option("-j")
 
     def load(self, source: Source) -> Inputs:
         """Read the data of the study."""
@@ -157,17 +144,10 @@ class StudySetup:
 def study(
     source: Source,
     setup: StudySetup,
-    method: list[str] | None = option(
-        metavar="NAME",
-        help="A method, `all` or `quick`; may be repeated. All by default. Parameters in parentheses: "
-        '"local-sda(neighborhood=per-class, n_neighbors=5|10)".',
-        autocompletion=complete_method,
-    ),
+    method: list[str] | None = option(autocompletion=complete_method),
     listing: bool = option("--list", default=False, help="List the methods, or explain the one that is named."),
     report: str | None = option(metavar="FILE", help="Write a report to this html file."),
-    watch: bool = option(
-        default=False, help="Update the report while the study runs; report.html unless --report is given."
-    ),
+    watch: bool = option(default=False),
     save: str | None = option(metavar="FILE", help="Write all results to this JSON file."),
     estimate: bool = option(default=False, help="Print how long the study would take, by method, and stop."),
     overwrite: Overwrite = False,
@@ -175,6 +155,10 @@ def study(
     quiet: Quiet = False,
 ) -> None:
     """Compare methods on a matrix, or on objects and a measure, and recommend one.
+
+    method NAME: A method, `all` or `quick`; may be repeated. All by default. Parameters in parentheses:
+        "local-sda(neighborhood=per-class, n_neighbors=5|10)".
+    watch: Update the report while the study runs; report.html unless --report is given.
 
     Every method chooses its parameters inside each training part and predicts objects it was not fitted on; whatever
     learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and a verdict on the
@@ -252,27 +236,21 @@ def study(
 def fit(
     source: Source,
     setup: StudySetup,
-    method: str = option(
-        default="best",
-        metavar="NAME",
-        help="A method of `similis study --list`, perhaps with parameters, as `knn(n_neighbors=5)`; `best` and "
-        "`quick` compare all, or the quick ones, first.",
-        autocompletion=complete_method,
-    ),
+    method: str = option(default="best", autocompletion=complete_method),
     output: str = option("-o", default="model.skops", metavar="FILE", help="The model file."),
-    predict_unlabeled: str | None = option(
-        metavar="FILE", help="Also predict the objects without a label, and write them to this csv or tsv file."
-    ),
-    conformal: bool | None = option(
-        "--conformal/--no-conformal",
-        help="Also calibrate prediction sets or intervals, which `similis predict` prints, by ten more fits; by "
-        "default for a regression.",
-    ),
+    predict_unlabeled: str | None = option(),
+    conformal: bool | None = option("--conformal/--no-conformal"),
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit a method to all data and write the model, with a card beside it.
+
+    method NAME: A method of `similis study --list`, perhaps with parameters, as `knn(n_neighbors=5)`; `best` and
+        `quick` compare all, or the quick ones, first.
+    predict_unlabeled FILE: Also predict the objects without a label, and write them to this csv or tsv file.
+    conformal: Also calibrate prediction sets or intervals, which `similis predict` prints, by ten more fits; by default
+        for a regression.
 
     The expected error is estimated first, by the splits of `similis study`; then the parameters are chosen on all
     data. The card (`model.card.json`) holds the error with its interval, the method, versions, fingerprints of the
