@@ -24,10 +24,7 @@ Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 
 
 def option(*flags: str, default: Any = None, kind: Any = typer.Option, **settings: Any) -> Any:
-    """Declare an option: the default of a parameter of a command, or of a field of a dataclass of options.
-
-    The long flag is the name of the parameter unless `flags` hold another one.
-    """
+    """Declare an option as the default of a parameter or field; its long flag is its name unless `flags` hold one."""
     return field(default=default, metadata={"flags": flags, "declare": partial(kind, **settings)})
 
 
@@ -55,9 +52,8 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Turn a function into a command whose errors are reported in one line; its docstring may describe options.
 
-    An argument that is a dataclass becomes one option per field, in its place: ``def study(source: Source)`` has the
-    options of all fields of `Source` and is called with a `Source`. `only` names the fields that have options, or
-    `without` those that have none and keep their defaults.
+    An argument that is a dataclass becomes one option per field, in its place. `only` names the fields that have
+    options, or `without` those that have none and keep their defaults.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import similis
 from similis.cli._console import input_path, note, print_json
 from similis.cli._options import Json, Overwrite, argument, command, option
-from similis.cli._outputs import check_outputs, write_table
+from similis.cli._outputs import check_outputs, tell_written, write_table
 from similis.cli._source import PAIRS, Source
 from similis.exceptions import ProximityError
 
@@ -70,44 +70,36 @@ def predict(
     """
     check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=output)
     trained = similis.io.read_model(model)
-    if confidence is not None and trained.card.calibration is None:
+    if trained.card.calibration is not None:
+        confidence = DEFAULT_LEVEL if confidence is None else confidence
+    elif confidence is not None:
         raise ProximityError(
             f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
             "`similis fit --conformal`."
         )
-    if confidence is None and trained.card.calibration is not None:
-        confidence = DEFAULT_LEVEL
     blocks: list[Any] = []
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
             if trained.card.reads == "objects":
                 blocks.append(similis.io.read_objects(path, id_column=source.id_column, types=trained.card.types))
                 continue
-            new: Any = similis.read_proximity(
-                path,
-                square=False,
-                kind=source.kind,
-                header=False,
-                **source.pairs(),
-            )
+            new: Any = similis.read_proximity(path, square=False, kind=source.kind, header=False, **source.pairs())
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
     predictions = similis.study.predict_rows(trained, blocks, explain=explain, confidence=confidence)
-    if not json or output != "-":
-        write_table(output, prediction_table(predictions, confidence), escape_formulas=escape_formulas)
-    if json:
-        written = {} if output == "-" else {"output": output}
-        print_json({**written, "predictions": _records(predictions, confidence)})
-    elif output != "-":
-        note(f"wrote {len(predictions.labels)} predictions to {output}")
+    if json and output == "-":
+        print_json({"predictions": _records(predictions, confidence)})
+        return
+    write_table(output, prediction_table(predictions, confidence), escape_formulas=escape_formulas)
+    message = f"wrote {len(predictions.labels)} predictions to {output}"
+    tell_written(output, json, message, predictions=_records(predictions, confidence))
 
 
 def _without_header(new: Proximity, card: ModelCard, header: bool | None, where: str) -> Proximity:
-    """Separate a first line of numbers that names the columns from the rows.
+    """Separate a first line that names the columns: ids, or numbers from 0 or 1, above values that are not whole.
 
-    Numbers that are the ids of the training objects, or count them, name the columns where the other lines hold other
-    values than whole numbers. Anything else that may be a header is an error that asks for an option.
+    Anything else that may be a header is an error that asks for an option.
     """
     import numpy as np
 
@@ -115,16 +107,10 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     names = [str(int(v)) if float(v).is_integer() else str(v) for v in first.tolist()]
     by_id = card.ids is not None and sorted(names) == sorted(card.ids)
     if header is None:
-        counts = any(np.array_equal(first, np.arange(start, start + len(first))) for start in (0, 1))
-        is_named = counts or by_id
+        is_named = by_id or any(np.array_equal(first, np.arange(start, start + len(first))) for start in (0, 1))
         whole = bool((others == np.round(others)).all())  # also where there are no others
-        apart = (
-            len(first) > 2
-            and len(set(names)) == len(first)
-            and bool((first == np.round(first)).all())
-            and not whole
-            and bool(first.min() > np.nanmax(others))
-        )
+        distinct = len(set(names)) == len(first) > 2 and bool((first == np.round(first)).all())
+        apart = distinct and not whole and bool(first.min() > np.nanmax(others))
         if is_named and not whole:
             note(f"the first line of {where} is read as names of the columns; --no-header reads it as a row.")
         elif is_named or apart:

@@ -6,7 +6,7 @@ import csv
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -54,13 +54,8 @@ def stream(
     if (source.measure is None) == (resume is None):
         raise ProximityError("Give either --measure or --resume.")
     if resume is None:
-        model = similis.IncrementalHLM(
-            scheme=scheme,
-            n_components=components,
-            max_components=max_components,
-            bounded=True,
-            random_state=random_state,
-        )
+        size = {"n_components": components, "max_components": max_components, "bounded": True}
+        model = similis.IncrementalHLM(scheme=scheme, random_state=random_state, **size)
         state = similis.stream_fit(model, make_measure(str(source.measure), source.params or []))
     else:
         state = similis.load(resume)
@@ -91,12 +86,9 @@ def stream(
 
 def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
     """Objects of each batch of lines, read as a file with the first line of the whole."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
+    table = nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
+    with tempfile.TemporaryDirectory() as folder, table as lines:
         part = Path(folder) / f"batch{'.tsv' if path.endswith(('.tsv', '.tab')) else '.csv'}"
-        lines: Any = sys.stdin
-        if path != "-":
-            lines = stack.enter_context(open(path, encoding="utf-8-sig", newline=""))
         header = lines.readline()
         while rows := list(islice(lines, size)):
             part.write_text(header + "".join(rows), encoding="utf-8", newline="")

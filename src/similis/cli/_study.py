@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,7 +19,7 @@ from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, 
 from similis.cli._options import Json, Overwrite, Quiet, Seed, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, write_table
 from similis.cli._predict import DEFAULT_LEVEL, prediction_table
-from similis.cli._source import Inputs, Source, load_data, load_unlabeled
+from similis.cli._source import Inputs, Source, completion, load_data, load_unlabeled
 from similis.exceptions import ClusterError, ProximityError
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 _option = partial(option, rich_help_panel="Protocol")
 
 
-def complete_method(incomplete: str) -> list[str]:
-    """Methods that begin with `incomplete`, for shell completion."""
-    return [method.name for method in similis.study.list_methods(None) if method.name.startswith(incomplete)]
+complete_method = completion(lambda: (method.name for method in similis.study.list_methods(None)))
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,6 @@ class StudySetup:
     jobs: int | None = option("-j")
 
     def load(self, source: Source) -> Inputs:
-        """Read the data of the study."""
         task = self.task
         if task not in (None, "classification", "regression"):
             raise ProximityError(f"--task must be classification or regression. Got {str(task)[:40]!r}.")
@@ -87,7 +84,6 @@ class StudySetup:
         return load_data(source, need_labels=True, task=task)
 
     def make_study(self, methods: list[str], inputs: Inputs) -> Study:
-        """Make the study."""
         if self.metric == "cost" and inputs.costs is None and inputs.priors is None:
             raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
@@ -126,14 +122,10 @@ class StudySetup:
 
     def describe_time(self, expected: Estimate) -> str:
         """Sentence about the expected time, and about the option that limits it."""
-        words = str(expected)
         if self.budget is not None:
-            words += f"; --budget {self.budget} limits it"
-        elif not self.full and expected.n_splits > 5:
-            words += "; less if methods are dropped from the race"
-        if expected.is_long and self.budget is None:
-            words += ". This is more than ten minutes: --budget 5m limits it"
-        return f"{words}."
+            return f"{expected}; --budget {self.budget} limits it."
+        race = "; less if methods are dropped from the race" * (not self.full and expected.n_splits > 5)
+        return f"{expected}{race}{'. This is more than ten minutes: --budget 5m limits it' * expected.is_long}."
 
     def announce(self, expected: Estimate) -> None:
         """Print how long the study will take, before it runs."""
@@ -189,10 +181,8 @@ def study(
     inputs = setup.load(source)
     planned = setup.make_study(method or ["all"], inputs)
     if inputs.kinds is not None and planned.methods == "all" and not quiet:
-        note(
-            "several matrices: the methods that combine them run, and the quick ones on each matrix and on their mean. "
-            "Name others with --method, such as --method 'svm-kernel(flip)'."
-        )
+        run = "the methods that combine them run, and the quick ones on each matrix and on their mean"
+        note(f"several matrices: {run}. Name others with --method, such as --method 'svm-kernel(flip)'.")
     if estimate:
         expected = planned.estimate(inputs.data, inputs.target)
         if json:
@@ -221,11 +211,9 @@ def study(
     if not quiet and result.time_budget is None:
         note(result.describe_time())
     if result.partial:
-        if setup.journal is None:
-            note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
-        else:
-            this = shlex.join(["similis", *sys.argv[1:]])
-            note(f"interrupted; these are the results so far. This command resumes: {this}")
+        this = f"This command resumes: {shlex.join(['similis', *sys.argv[1:]])}"
+        resume = "With --journal FILE a study can be resumed." if setup.journal is None else this
+        note(f"interrupted; these are the results so far. {resume}")
         raise typer.Exit(INTERRUPTED)
     if not any(entry.ok for entry in result.entries.values()):
         note("every method failed; the reasons are in the table.")
@@ -263,9 +251,8 @@ def fit(
         similis fit votes.csv --measure vdm --label-column party --method "svm-kernel(clip)"
         similis fit cells.h5ad::distances --label-column cell_type --method knn --predict-unlabeled new.tsv
     """
-    check_outputs(
-        source.files(), overwrite=overwrite, model=output, journal=setup.journal, predictions=predict_unlabeled
-    )
+    outputs = {"model": output, "journal": setup.journal, "predictions": predict_unlabeled}
+    check_outputs(source.files(), overwrite=overwrite, **outputs)
     inputs = setup.load(source)
     unlabeled = None if predict_unlabeled is None else load_unlabeled(source, inputs)
     with setup.processes():
@@ -279,8 +266,7 @@ def fit(
             progress=show_progress(quiet),
             announce=None if quiet else setup.announce,
         )
-    card_file = similis.io.write_model(trained, output)
-    card = trained.card
+    card_file, card = similis.io.write_model(trained, output), trained.card
     if unlabeled is not None:
         level = None if card.calibration is None else DEFAULT_LEVEL
         table = prediction_table(similis.study.predict_rows(trained, unlabeled, confidence=level), level)
@@ -324,25 +310,23 @@ def report(
     check_outputs(results, overwrite=overwrite, report=output)
     if name and len(name) != len(results):
         raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
-    names = name or [""] * len(results)
     stems = [Path(path).name.partition(".")[0] for path in results]
+    names = name or [""] * len(results)
     loaded = [similis.StudyResult.load(path) for path in results]
     for result, stem, given in zip(loaded, stems, names):
         result.name = given or result.name or stem
-    if len(loaded) == 1:
-        loaded[0].to_html(output)
-    else:
-        by_name = {result.name: result for result in loaded}
-        if len(by_name) < len(loaded):  # the same data, for example by several measures: use the names of the files
-            by_name = {given or stem: result for result, stem, given in zip(loaded, stems, names)}
-        if len(by_name) < len(loaded):
-            raise ProximityError("Two results files have the same name; give each its own with --name.")
-        similis.study.compare(by_name).to_html(output)
+    by_name = {result.name: result for result in loaded}
+    if len(by_name) < len(loaded):  # the same data, for example by several measures: use the names of the files
+        by_name = {given or stem: result for result, stem, given in zip(loaded, stems, names)}
+    if len(by_name) < len(loaded):
+        raise ProximityError("Two results files have the same name; give each its own with --name.")
+    page = loaded[0] if len(loaded) == 1 else similis.study.compare(by_name)
+    page.to_html(output)
     if not is_stream(output):
         echo(output)
 
 
-def _set_names(result: StudyResult, source: Source, target: str | None = None) -> None:
+def _set_names(result: StudyResult, source: Source, target: str | None) -> None:
     """Name the data in results and report as the user did."""
     result.name = source.name()
     result.arguments = source.arguments() + ("" if target is None else f" --target {shlex.quote(target)}")
@@ -370,18 +354,15 @@ def _make_watcher(source: Source, target: str | None, report: str, quiet: bool) 
 def _print_result(result: StudyResult, json: bool) -> None:
     advice = result.recommend() if result.complete_methods() else None
     if json:
-        print_json(
-            {
-                "objects": len(result.codes),
-                "classes": result.classes if result.target is None else [],
-                "kind": result.kind,
-                "protocol": result.protocol.describe(len(result.splits)),
-                **result.settings(),
-                "partial": result.partial,
-                "table": [row.to_dict() for row in result.table()],
-                "recommendation": None if advice is None else asdict(advice),
-            }
-        )
+        about: dict[str, Any] = {
+            "objects": len(result.codes),
+            "classes": result.classes if result.target is None else [],
+            "kind": result.kind,
+            "protocol": result.protocol.describe(len(result.splits)),
+        }
+        table = [row.to_dict() for row in result.table()]
+        found = {"partial": result.partial, "table": table, "recommendation": advice and asdict(advice)}
+        print_json({**about, **result.settings(), **found})
         return
     echo(in_cli_words(str(result)))
     if advice is not None:
@@ -391,23 +372,19 @@ def _print_result(result: StudyResult, json: bool) -> None:
 def _list_methods(name: str | None, json: bool) -> None:
     """Print the methods by family, or explain the one of this name."""
     methods = similis.study.list_methods(None) if name is None else [similis.study.find_method(name)]
+    list_parameters = similis.study.list_parameters
     if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
         records = []
-        for method in methods:
-            parameters = {
-                p.name: {"values": p.format(), "allowed": p.allowed} for p in similis.study.list_parameters(method)
-            }
-            records.append({key: getattr(method, key) for key in keys} | {"parameters": parameters})
+        for m in methods:
+            values = {p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(m)}
+            records.append({key: getattr(m, key) for key in keys} | {"parameters": values})
         print_json({"methods": records})
         return
     if name is None:
         for family in dict.fromkeys(method.family for method in methods):
-            rows = [
-                (m.name, m.reads, m.summary, m.paper, ", ".join(p.name for p in similis.study.list_parameters(m)))
-                for m in methods
-                if m.family == family
-            ]
+            some = [m for m in methods if m.family == family]
+            rows = [(m.name, m.reads, m.summary, m.paper, ", ".join(p.name for p in list_parameters(m))) for m in some]
             print_table(("method", "reads", "what it is", "paper", "parameters"), rows, title=family or "other")
             echo("")
         echo("`similis study --list NAME` explains one; NAME(parameter=value, parameter=value|value) sets parameters.")
@@ -417,7 +394,5 @@ def _list_methods(name: str | None, json: bool) -> None:
     facts = {"family": method.family, "paper": method.paper, "reads": method.reads, "needs": method.needs}
     echo("\n".join(f"  {key}: {value}" for key, value in facts.items() if value))
     echo(f"  made of: {', '.join(type(step).__name__ for step in method.steps())}\n")
-    print_table(
-        ("parameter", "value or grid", "allowed", "what it is"),
-        [(p.name, p.format(), p.allowed, p.describe()) for p in similis.study.list_parameters(method)],
-    )
+    parameters = [(p.name, p.format(), p.allowed, p.describe()) for p in list_parameters(method)]
+    print_table(("parameter", "value or grid", "allowed", "what it is"), parameters)
