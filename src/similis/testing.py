@@ -46,13 +46,6 @@ def make_proximities(
         Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
     n, n_classes, seed : int, default=40, 3 and 0
         Numbers of training objects and of classes; random seed.
-
-    Examples
-    --------
-    >>> from similis.testing import make_proximities
-    >>> S, y, Q = make_proximities(n=20)
-    >>> S.shape, y.shape, Q.shape
-    ((20, 20), (20,), (15, 20))
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes

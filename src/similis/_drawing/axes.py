@@ -8,6 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+from matplotlib.lines import Line2D
 
 from similis._drawing import figure as fig
 from similis._drawing.svg import heat_palette, plot_style
@@ -19,10 +22,7 @@ _LEGEND = 12  # entries of a legend
 
 def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
     """Axes of a new figure of matplotlib, at most three in a row, each of the given size in inches."""
-    from matplotlib import pyplot
-
-    columns = min(n, 3)
-    rows = -(-n // columns)
+    columns, rows = min(n, 3), -(-n // 3)
     whole = size[0] * columns, size[1] * rows
     axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")[1].ravel()
     for ax in axes[n:]:
@@ -47,8 +47,6 @@ def draw(ax: Any, figures: Sequence[fig.Figure], options: dict[str, Any]) -> Non
     ax.set_axisbelow(True)
     keys = [key for each in figures for key in each.legend]
     if 0 < len(keys) <= _LEGEND and not table:
-        from matplotlib.lines import Line2D
-
         handles = []
         for key in keys:
             marker = None if key.shape is None else _MARKERS[key.shape % len(_MARKERS)]
@@ -95,8 +93,6 @@ def _draw(ax: Any, figure: fig.Figure, mark: fig.Mark, options: dict[str, Any]) 
         case fig.Cells() if mark.values.size:
             _draw_cells(ax, mark, options)
         case fig.HeatMap():
-            from matplotlib.colors import ListedColormap
-
             colormap = ListedColormap(heat_palette(mark.dark)[1:] / 255)
             style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "interpolation": "nearest", **options}
             image = ax.imshow(mark.values, **style)
@@ -134,8 +130,6 @@ def _draw_points(ax: Any, mark: fig.Points, options: dict[str, Any]) -> None:
 
 
 def _draw_cells(ax: Any, mark: fig.Cells, options: dict[str, Any]) -> None:
-    from matplotlib.colors import LinearSegmentedColormap
-
     colormap = LinearSegmentedColormap.from_list("similis", ["#ffffff", _colors()[mark.color_of(0)]])
     style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "aspect": "auto", **options}
     image = ax.imshow(mark.values, **style)

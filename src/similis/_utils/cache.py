@@ -19,9 +19,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._items: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-        self._session = ""
+        self._lock, self._size, self._session = Lock(), 0, ""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -32,10 +30,9 @@ class Cache:
 
     def get(self, key: Hashable) -> Any:
         with self._lock:
-            if key not in self._items:
-                return None
-            self._items.move_to_end(key)
-            return self._items[key][0]
+            if key in self._items:
+                self._items.move_to_end(key)
+            return self._items.get(key, (None, 0))[0]
 
     def put(self, key: Hashable, value: Any, n_bytes: int) -> None:
         """Store a value of this size, unless it exceeds the limit alone."""
@@ -82,9 +79,8 @@ def cache_limit() -> float:
         limit = float(text) if text.strip() else 512.0
         if limit >= 0:
             return limit * 2**20
-    raise ProximityError(
-        f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more. Got {text[:40]!r}."
-    )
+    must = f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more"
+    raise ProximityError(f"{must}. Got {text[:40]!r}.")
 
 
 CACHE = Cache()

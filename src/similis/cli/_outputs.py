@@ -146,10 +146,8 @@ def output_path(path: str) -> Iterator[Path]:
 
 
 def _is_terminal(path: str) -> bool:
-    if path == "-":
-        return sys.stdout.isatty()
-    if not Path(path).is_char_device():
-        return False
+    if path == "-" or not Path(path).is_char_device():
+        return path == "-" and sys.stdout.isatty()
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
     try:
         return os.isatty(descriptor)

@@ -73,10 +73,8 @@ def predict(
     if trained.card.calibration is not None:
         confidence = DEFAULT_LEVEL if confidence is None else confidence
     elif confidence is not None:
-        raise ProximityError(
-            f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
-            "`similis fit --conformal`."
-        )
+        missing = f"{model} has no calibrated prediction sets, which --confidence needs"
+        raise ProximityError(f"{missing}. Train it again with `similis fit --conformal`.")
     blocks: list[Any] = []
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
@@ -88,12 +86,12 @@ def predict(
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
     predictions = similis.study.predict_rows(trained, blocks, explain=explain, confidence=confidence)
+    records = prediction_records(predictions, confidence)
     if json and output == "-":
-        print_json({"predictions": _records(predictions, confidence)})
+        print_json({"predictions": records})
         return
-    write_table(output, prediction_table(predictions, confidence), escape_formulas=escape_formulas)
-    message = f"wrote {len(predictions.labels)} predictions to {output}"
-    tell_written(output, json, message, predictions=_records(predictions, confidence))
+    write_table(output, prediction_table(records), escape_formulas=escape_formulas)
+    tell_written(output, json, f"wrote {len(records)} predictions to {output}", predictions=records)
 
 
 def _without_header(new: Proximity, card: ModelCard, header: bool | None, where: str) -> Proximity:
@@ -114,10 +112,8 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
         if is_named and not whole:
             note(f"the first line of {where} is read as names of the columns; --no-header reads it as a row.")
         elif is_named or apart:
-            raise ProximityError(
-                f"The first line of {where} may name the columns ({', '.join(names[:3])}, ...) or hold the proximities "
-                "of an object. Use --header or --no-header."
-            )
+            either = f"may name the columns ({', '.join(names[:3])}, ...) or hold the proximities of an object"
+            raise ProximityError(f"The first line of {where} {either}. Use --header or --no-header.")
         header = is_named
     if not header:
         return new
@@ -126,14 +122,13 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
-def prediction_table(predictions: Predictions, confidence: float | None) -> list[list[Any]]:
+def prediction_table(records: list[dict[str, Any]]) -> list[list[Any]]:
     """Lines of a table below a header: id, label or value, probabilities, scores, set or interval, reasons."""
-    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
     table: list[list[Any]] = []
-    for record in _records(predictions, confidence):
+    for record in records:
         row = {"id": record["id"]}
         row |= {"value": f"{record['value']:.8g}"} if "value" in record else {"label": record["label"]}
-        row |= {name: f"{p:.6g}" for name, p in zip(classes, record.get("probabilities", {}).values())}
+        row |= {f"p({name})": f"{p:.6g}" for name, p in record.get("probabilities", {}).items()}
         row |= {name: f"{record[name] + 0.0:.6g}" for name in _NUMBERS if name in record}
         row |= {"set": " | ".join(record["set"])} if "set" in record else {}
         if "because" in record:
@@ -142,8 +137,8 @@ def prediction_table(predictions: Predictions, confidence: float | None) -> list
     return table
 
 
-def _records(predictions: Predictions, confidence: float | None) -> list[dict[str, Any]]:
-    """One record per object."""
+def prediction_records(predictions: Predictions, confidence: float | None) -> list[dict[str, Any]]:
+    """Predictions by object, with sets of classes at this confidence."""
     classes = list(map(str, predictions.classes.tolist()))
     what = "label" if classes else "value"
     records: list[dict[str, Any]] = []

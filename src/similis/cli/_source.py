@@ -238,7 +238,6 @@ def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> t
 
 
 def _take(data: Proximity | Objects, rows: Sequence[int] | NDArray[Any]) -> Any:
-    """Some of the objects."""
     if len(rows) == data.n:
         return data
     if isinstance(data, similis.Proximity):
@@ -374,10 +373,9 @@ def in_order(P: Proximity, ids: Sequence[str], must: str) -> Proximity:
 
 def _is_large(path: Path) -> bool:
     """Tell whether a matrix stays on disk: an npy file or zarr store of a gigabyte or more."""
-    if path.suffix.lower() not in (".npy", ".zarr"):
-        return False
     files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
+    is_stored = path.suffix.lower() in (".npy", ".zarr")
+    return is_stored and sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
 
 
 def _read_dataset(source: Source, name: str) -> Inputs:

@@ -18,7 +18,7 @@ from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Json, Overwrite, Quiet, Seed, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, write_table
-from similis.cli._predict import DEFAULT_LEVEL, prediction_table
+from similis.cli._predict import DEFAULT_LEVEL, prediction_records, prediction_table
 from similis.cli._source import Inputs, Source, completion, load_data, load_unlabeled
 from similis.exceptions import ClusterError, ProximityError
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from similis.study import Estimate, Study, StudyResult
 
 _option = partial(option, rich_help_panel="Protocol")
-
-
 complete_method = completion(lambda: (method.name for method in similis.study.list_methods(None)))
 
 
@@ -90,20 +88,18 @@ class StudySetup:
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
         if self.landmarks not in ("auto", "none") and not self.landmarks.isdecimal():
             raise ProximityError(f"--landmarks must be auto, none or a number. Got {self.landmarks[:40]!r}.")
+        same = {name: getattr(self, name) for name in ("protocol", "test_size", "journal", "metric")}
         return similis.Study(
             methods[0] if methods in (["all"], ["quick"]) else methods,
-            protocol=self.protocol,
             n_splits=self.splits,
-            test_size=self.test_size,
             cv="loo" if self.folds == "loo" else int(self.folds),
             random_state=self.seed,
             n_jobs=self.jobs,
-            journal=self.journal,
-            metric=self.metric,
             race=not self.full,
             time_budget=self.budget,
             landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),
             task="classification" if inputs.target is None else "regression",
+            **same,
         )
 
     @contextmanager
@@ -126,10 +122,6 @@ class StudySetup:
             return f"{expected}; --budget {self.budget} limits it."
         race = "; less if methods are dropped from the race" * (not self.full and expected.n_splits > 5)
         return f"{expected}{race}{'. This is more than ten minutes: --budget 5m limits it' * expected.is_long}."
-
-    def announce(self, expected: Estimate) -> None:
-        """Print how long the study will take, before it runs."""
-        note(self.describe_time(expected))
 
 
 @command()
@@ -200,7 +192,7 @@ def study(
             **inputs.arguments(),
             progress=show_progress(quiet),
             watch=_make_watcher(source, setup.target, str(report), quiet) if watch else None,
-            announce=None if quiet else setup.announce,
+            announce=None if quiet else lambda expected: note(setup.describe_time(expected)),
         )
     _set_names(result, source, setup.target)
     if save is not None:
@@ -259,18 +251,18 @@ def fit(
         trained = similis.study.train_model(
             inputs.data,
             inputs.target,
-            study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
+            study=setup.make_study(["all" if method == "best" else method], inputs),
             **inputs.arguments(),
             compact=True,
             conformal=inputs.target is not None if conformal is None else conformal,
             progress=show_progress(quiet),
-            announce=None if quiet else setup.announce,
+            announce=None if quiet else lambda expected: note(setup.describe_time(expected)),
         )
     card_file, card = similis.io.write_model(trained, output), trained.card
     if unlabeled is not None:
         level = None if card.calibration is None else DEFAULT_LEVEL
-        table = prediction_table(similis.study.predict_rows(trained, unlabeled, confidence=level), level)
-        write_table(str(predict_unlabeled), table)
+        predictions = similis.study.predict_rows(trained, unlabeled, confidence=level)
+        write_table(str(predict_unlabeled), prediction_table(prediction_records(predictions, level)))
         note(f"wrote predictions of {unlabeled.n} objects without a label to {predict_unlabeled}")
     if json:
         print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})
@@ -327,13 +319,11 @@ def report(
 
 
 def _set_names(result: StudyResult, source: Source, target: str | None) -> None:
-    """Name the data in results and report as the user did."""
     result.name = source.name()
     result.arguments = source.arguments() + ("" if target is None else f" --target {shlex.quote(target)}")
 
 
 def _make_watcher(source: Source, target: str | None, report: str, quiet: bool) -> Callable[[StudyResult], None]:
-    """Return a function that writes the report while the study runs."""
     noted = False
 
     def write(result: StudyResult) -> None:
@@ -370,7 +360,6 @@ def _print_result(result: StudyResult, json: bool) -> None:
 
 
 def _list_methods(name: str | None, json: bool) -> None:
-    """Print the methods by family, or explain the one of this name."""
     methods = similis.study.list_methods(None) if name is None else [similis.study.find_method(name)]
     list_parameters = similis.study.list_parameters
     if json:
