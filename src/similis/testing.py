@@ -53,9 +53,9 @@ def make_proximities(
     Z = centers[y] + rng.normal(size=(n, 4))
     new = centers[np.arange(15) % n_classes] + rng.normal(size=(15, 4))
     measure = euclidean_distances if getattr(estimator, "metric", None) == "precomputed" else rbf_kernel
-    numeric = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
-    target = Z @ np.array([1.0, -0.5, 0.25, 0.0]) if numeric else y
-    return measure(Z), target, measure(new, Z)
+    if isinstance(estimator, BaseEstimator) and is_regressor(estimator):
+        y = Z @ np.array([1.0, -0.5, 0.25, 0.0])
+    return measure(Z), y, measure(new, Z)
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -346,9 +346,8 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
     """
     assert isinstance(measure, Measure), f"{type(measure).__name__} is not a similis.base.Measure."
     assert measure.kind in ("similarity", "dissimilarity"), f"kind is {measure.kind!r}."
-    fitted = clone(measure).fit(objects, y)
+    fitted, n = clone(measure).fit(objects, y), count_objects(objects)
     S = fitted.matrix(objects)
-    n = count_objects(objects)
     assert S.shape == (n, n), f"matrix has shape {S.shape} for {n} objects."
     assert np.isfinite(S).all(), "matrix has entries that are not finite."
     assert fitted.kind == "similarity" or (S >= 0).all(), "a dissimilarity is negative."

@@ -67,8 +67,6 @@ _IN_CLI_WORDS = [
     (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
-
-
 _COPIES: set[str] = set()  # of the standard input: messages must name what the user gave
 
 

@@ -52,8 +52,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Turn a function into a command whose errors are reported in one line; its docstring may describe options.
 
-    An argument that is a dataclass becomes one option per field, in its place. `only` names the fields that have
-    options, or `without` those that have none and keep their defaults.
+    A dataclass argument becomes one option per field: of those named by `only`, or of all `without` some.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -67,9 +66,9 @@ def command(
             types, inner = get_type_hints(hints[name], include_extras=True), _read_help(hints[name])
             kept = [f for f in fields(hints[name]) if (only is None or f.name in only) and f.name not in without]
             groups[name] = hints[name], [f.name for f in kept]
-            parameters += [
-                _parameter(f.name, types[f.name], f if f.metadata else f.default, **inner.get(f.name, {})) for f in kept
-            ]
+            for f in kept:
+                default = f if f.metadata else f.default
+                parameters.append(_parameter(f.name, types[f.name], default, **inner.get(f.name, {})))
 
         @wraps(function)
         def run(**given: Any) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from similis.study import Predictions
 
 DEFAULT_LEVEL = 0.9  # of the sets and intervals of a calibrated model
-
 _NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
 
 

@@ -50,8 +50,6 @@ def completion(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
 
 
 complete_dataset = completion(lambda: (info.name for info in similis.list_datasets()))
-
-
 _option = partial(option, rich_help_panel="Data")
 _pairs = partial(option, rich_help_panel="Lists of pairs")
 
@@ -197,7 +195,7 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
     if data.labels is not None and task != "classification":
         numbers = _as_numbers(data.labels)
         if task == "regression" and numbers is None:
-            wrong = next(label for label in data.labels.tolist() if not is_number(str(label)))
+            wrong = next(v for v in data.labels.tolist() if not (is_number(str(v)) and isfinite(float(v))))
             raise ProximityError(f"A regression needs numbers, and {str(wrong)[:40]!r} is none; see --target.")
         if task is None and numbers is not None and similis.study.choose_task(numbers) == "regression":
             n_labels, task = len(np.unique(numbers)), "regression"
@@ -257,9 +255,8 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
         column, equals, values = item.partition("=")
         if not equals or not column or not values:
             raise ProximityError(f"A subset is given as COLUMN=VALUE, for example batch=b1. Got {item[:40]!r}.")
-        rows, found = similis.io.align_labels(
-            source.metadata, data.ids, data.n, column=column, id_column=source.id_column, na=source.na, what="value"
-        )
+        names: dict[str, Any] = {"column": column, "id_column": source.id_column, "na": source.na}
+        rows, found = similis.io.align_labels(source.metadata, data.ids, data.n, what="value", **names)
         kept = [row for row, value in zip(rows, found.tolist()) if str(value) in values.split("|")]
         if not kept:
             there = ", ".join(map(str, sorted(set(found.tolist()))[:5]))

@@ -167,8 +167,7 @@ def study(
     if listing:
         _list_methods(source.path, json)
         return
-    if watch and report is None:
-        report = "report.html"
+    report = report or ("report.html" if watch else None)
     check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = setup.load(source)
     planned = setup.make_study(method or ["all"], inputs)

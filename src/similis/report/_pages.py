@@ -218,8 +218,7 @@ def _show_predictions(result: study.StudyResult, advice: study.Recommendation | 
     """Disagreement, confusion and hard objects."""
     if advice is None or result.target is not None:
         return {"agreement": None, "confusion": None, "hard": None}
-    share = result.predictions_by_object().share_wrong()
-    few = len(result.classes) <= _MAX_CLASSES
+    share, few = result.predictions_by_object().share_wrong(), len(result.classes) <= _MAX_CLASSES
     return {
         "agreement": study.AgreementDisplay.from_result(result, plot=False),
         "confusion": study.ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
@@ -269,8 +268,8 @@ def _list_provenance(result: study.StudyResult) -> list[tuple[str, str]]:
         rows.append((head, str(session.get("started", ""))))
     if sessions:
         versions, machine = dict(sessions[-1].get("versions") or {}), sessions[-1].get("machine")
-        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
         parts = machine.values() if isinstance(machine, dict) else [machine or ""]
+        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
         rows.append(("machine", ", ".join(map(str, parts))))
     return [row for row in rows if row[1]]
 
