@@ -223,9 +223,8 @@ def check_fitted_arrays(estimator: Any) -> None:
 def check_error_messages(estimator: Any) -> None:
     """Invalid input raises a ValueError that names the problem and its position in under 300 characters."""
     S, y, Q = make_proximities(estimator)
-    infinite = S.copy()
+    infinite, numeric = S.copy(), is_regressor(estimator)
     infinite[3, 5] = np.inf
-    numeric = is_regressor(estimator)
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: clone(estimator).fit(S[:, :7], y), "square"),
         (lambda: clone(estimator).fit(infinite, y), "row 3, column 5"),

@@ -19,14 +19,10 @@ class Cache:
 
     def __init__(self) -> None:
         self._items: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._lock, self._size, self._session = Lock(), 0, ""
+        self._lock, self.n_bytes, self._session = Lock(), 0, ""
 
     def __len__(self) -> int:
         return len(self._items)
-
-    @property
-    def n_bytes(self) -> int:
-        return self._size
 
     def get(self, key: Hashable) -> Any:
         with self._lock:
@@ -41,14 +37,14 @@ class Cache:
             self._drop(key)
             if n_bytes <= limit:
                 self._items[key] = value, n_bytes
-                self._size += n_bytes
-            while self._size > limit:
+                self.n_bytes += n_bytes
+            while self.n_bytes > limit:
                 self._drop(next(iter(self._items)))
 
     def clear(self) -> None:
         with self._lock:
             self._items.clear()
-            self._size = 0
+            self.n_bytes = 0
 
     def start_session(self, session: str) -> None:
         """Remove the entries of an earlier session: worker processes outlive the study that started them."""
@@ -69,7 +65,7 @@ class Cache:
                     self._drop(key)
 
     def _drop(self, key: Hashable) -> None:
-        self._size -= self._items.pop(key, (None, 0))[1]
+        self.n_bytes -= self._items.pop(key, (None, 0))[1]
 
 
 def cache_limit() -> float:

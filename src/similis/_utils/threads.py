@@ -27,9 +27,9 @@ def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
     return (slice(n_rows * i // n_chunks, n_rows * (i + 1) // n_chunks) for i in range(n_chunks))
 
 
-def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator[slice]:
-    """Divide a matrix into blocks of rows with about `n_entries`, which bounds the memory for a matrix on disk."""
-    return row_chunks(n_rows, -(-n_rows * n_columns // n_entries))
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Divide a matrix into blocks of rows of about 16 MB, which bounds the memory for a matrix on disk."""
+    return row_chunks(n_rows, -(-n_rows * n_columns // _BLOCK))
 
 
 def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:

@@ -264,7 +264,7 @@ def _list_provenance(result: study.StudyResult) -> list[tuple[str, str]]:
         rows.append(("measure", str(fingerprint["measure"]).rpartition(".")[2] or "objects were measured"))
     rows.append(("matrix", str(fingerprint.get("matrix", ""))))
     for number, session in enumerate(sessions, 1):
-        head = "run" if len(sessions) == 1 else f"run {number} of {len(sessions)}"
+        head = f"run {number} of {len(sessions)}" if len(sessions) > 1 else "run"
         rows.append((head, str(session.get("started", ""))))
     if sessions:
         versions, machine = dict(sessions[-1].get("versions") or {}), sessions[-1].get("machine")
