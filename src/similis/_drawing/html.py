@@ -15,10 +15,7 @@ __all__ = ["Markup", "read_template", "render", "tag"]
 
 
 def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
-    """Build an element; text in it is escaped, attributes that are None or empty are left out.
-
-    An underscore in the name of an attribute stands for a hyphen, one at its end for nothing (``class_``).
-    """
+    """Build an element of escaped text; empty attributes are left out, an underscore in a name stands for a hyphen."""
     given = ""
     for key, value in attributes.items():
         if isinstance(value, (float, np.floating)):

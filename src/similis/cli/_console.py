@@ -25,11 +25,8 @@ from rich.table import Table
 from similis._utils.messages import escape_controls, warn_once
 from similis.exceptions import ClusterError, ProximityError
 
-FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes
 JSON_SCHEMA = 2  # raised when the layout of the output of --json changes
-
 
 # Advice of the Python functions, in the words of the command line.
 _IN_CLI_WORDS = [
@@ -178,7 +175,7 @@ def _format_cell(value: Any) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert to types of JSON: NumPy numbers and arrays unwrapped, NaN and infinity as None."""
+    """Convert to types of JSON; NaN and infinity become None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

@@ -57,8 +57,7 @@ def make_report(result: study.StudyResult, *, refresh: float | None = None) -> s
         Refresh interval in seconds, for the page of a running study.
     """
     advice, reason = _recommend(result)
-    measured = bool(result.fingerprint.get("measure"))
-    has_race = len(result.splits) > 1 and not result.is_loo
+    measured, has_race = bool(result.fingerprint.get("measure")), len(result.splits) > 1 and not result.is_loo
     others = [name for name in result.complete_methods() if advice is not None and name != advice.method]
     return _render_page(
         "report.html",
