@@ -118,12 +118,6 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
         A classifier, regressor or transformer that reads proximity matrices.
     expected_failed_checks : callable, optional
         Takes the estimator and returns the names of checks not to run, with reasons, beside :func:`expected_failures`.
-
-    Examples
-    --------
-    >>> from similis import MaxSim
-    >>> from similis.testing import check_estimator
-    >>> check_estimator(MaxSim())
     """
     with warnings.catch_warnings(action="ignore"):
         for instance, check in _all_checks(estimator, expected_failed_checks, "skip"):
@@ -336,12 +330,6 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
         At least three objects; the measure is fitted to them.
     y : array-like, optional
         Their labels, for a measure that learns from labels.
-
-    Examples
-    --------
-    >>> from similis import Edit
-    >>> from similis.testing import check_measure
-    >>> check_measure(Edit(), ["spam", "spot", "eggs"])
     """
     assert isinstance(measure, Measure), f"{type(measure).__name__} is not a similis.base.Measure."
     assert measure.kind in ("similarity", "dissimilarity"), f"kind is {measure.kind!r}."

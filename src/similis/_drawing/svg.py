@@ -48,8 +48,8 @@ def frame_for_notebook(*parts: Markup, style: str = "") -> str:
 def _padding(figure: fig.Figure) -> tuple[int, int, int, int]:
     """Pixels above, right of, below and left of a picture, enough for its tick labels and titles."""
     if not figure.frame:
-        side = figure.margin
-        return 16, 6 if side is None else side, 6, 16 if side is None else side
+        right, left = (6, 16) if figure.margin is None else (figure.margin, figure.margin)
+        return 16, right, 6, left
     left = fig.label_width([text for _, text in figure.y.labels()])
     if figure.x.names:
         longest = max([1, *(len(text) for _, text in figure.x.labels())])
@@ -222,7 +222,7 @@ def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     height, width = levels.shape
-    rows = np.hstack([np.zeros((height, 1), dtype=np.uint8), levels])  # each row begins with "no filter"
+    rows = np.pad(levels, ((0, 0), (1, 0)))  # each row begins with "no filter"
     header, colors = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0), palette.astype(np.uint8).tobytes()
     data = chunk(b"IHDR", header) + chunk(b"PLTE", colors) + chunk(b"tRNS", b"\0")
     data += chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + chunk(b"IEND", b"")

@@ -145,9 +145,8 @@ def _description(P: Proximity) -> dict[str, Any]:
         about |= {"objects": P.n, "pairs": int(known.sum()), "possible": P.n * (P.n - 1)}
         n_one = int(np.count_nonzero(known & ~known.T))
         n_different = int(np.count_nonzero((values != values.T) & known & known.T)) // 2
-        about["direction"] = "symmetric"
-        if n_different or n_one:
-            about["direction"] = f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
+        found = f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
+        about["direction"] = found if n_different or n_one else "symmetric"
     return about | {"kind": P.kind, "absent": about.get("absent", "missing")}
 
 

@@ -94,10 +94,7 @@ def predict(
 
 
 def _without_header(new: Proximity, card: ModelCard, header: bool | None, where: str) -> Proximity:
-    """Separate a first line that names the columns: ids, or numbers from 0 or 1, above values that are not whole.
-
-    Anything else that may be a header is an error that asks for an option.
-    """
+    """Separate a first line that names the columns: ids, or numbers from 0 or 1, above values that are not whole."""
     import numpy as np
 
     first, others = new.values[0], new.values[1:]

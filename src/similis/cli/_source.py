@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from similis.io import Objects, Proximity
 
+PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
 LARGE = 2**30  # bytes from which a matrix stays on disk
 _NOT_FOR_FILES = {"Measure", "FromFunction", "FromMatrix"}
 # Measure of a data set's objects unless --measure names another one.
@@ -146,9 +147,6 @@ class Source:
     def pairs(self) -> dict[str, Any]:
         """Arguments of :func:`~similis.read_proximity` for files of other tools."""
         return {name.removeprefix("pair_"): getattr(self, name) for name in PAIRS}
-
-
-PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
 
 
 class Inputs(NamedTuple):

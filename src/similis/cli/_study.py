@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -323,19 +323,16 @@ def _set_names(result: StudyResult, source: Source, target: str | None) -> None:
 
 
 def _make_watcher(source: Source, target: str | None, report: str, quiet: bool) -> Callable[[StudyResult], None]:
-    noted = False
+    note_once = cache(note)
 
     def write(result: StudyResult) -> None:
-        nonlocal noted
         _set_names(result, source, target)
         try:
             result.to_html(report, refresh=10)
         except OSError as error:  # a full disk must not stop the study
-            if not noted:
-                note(f"the report cannot be written now ({error.strerror}); the study continues.")
-        if not noted and not quiet:
-            note(f"{report} shows the results so far and refreshes itself; open it in a browser.")
-        noted = True
+            note_once(f"the report cannot be written now ({error.strerror}); the study continues.")
+        if not quiet:
+            note_once(f"{report} shows the results so far and refreshes itself; open it in a browser.")
 
     return write
 
@@ -343,15 +340,11 @@ def _make_watcher(source: Source, target: str | None, report: str, quiet: bool) 
 def _print_result(result: StudyResult, json: bool) -> None:
     advice = result.recommend() if result.complete_methods() else None
     if json:
-        about: dict[str, Any] = {
-            "objects": len(result.codes),
-            "classes": result.classes if result.target is None else [],
-            "kind": result.kind,
-            "protocol": result.protocol.describe(len(result.splits)),
-        }
+        classes, protocol = result.classes, result.protocol.describe(len(result.splits))
+        about: dict[str, Any] = {"objects": len(result.codes), "classes": [] if result.target is not None else classes}
         table = [row.to_dict() for row in result.table()]
         found = {"partial": result.partial, "table": table, "recommendation": advice and asdict(advice)}
-        print_json({**about, **result.settings(), **found})
+        print_json({**about, "kind": result.kind, "protocol": protocol, **result.settings(), **found})
         return
     echo(in_cli_words(str(result)))
     if advice is not None:
