@@ -183,9 +183,8 @@ def test_claims_keep_two_studies_apart(tmp_path):
     """A second process does not compute what a first has claimed; it waits until the claim is gone."""
     path = tmp_path / "a.journal"
     code = (
-        "import os, sys, time\nfrom similis._utils.journal import byte_lock\n"
-        "file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
-        "with byte_lock(file, int(sys.argv[2])) as mine:\n    print(mine, flush=True); time.sleep(60)"
+        "import sys, time\nfrom similis._utils.journal import JsonLines\n"
+        "with JsonLines(sys.argv[1]).lock(int(sys.argv[2])) as mine:\n    print(mine, flush=True); time.sleep(60)"
     )
     place = str(claim_byte("nc", 0, "x"))
     other = subprocess.Popen([sys.executable, "-c", code, str(path), place], stdout=subprocess.PIPE)

@@ -46,13 +46,6 @@ def make_proximities(
         Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
     n, n_classes, seed : int, default=40, 3 and 0
         Numbers of training objects and of classes; random seed.
-
-    Examples
-    --------
-    >>> from similis.testing import make_proximities
-    >>> S, y, Q = make_proximities(n=20)
-    >>> S.shape, y.shape, Q.shape
-    ((20, 20), (20,), (15, 20))
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
@@ -60,9 +53,9 @@ def make_proximities(
     Z = centers[y] + rng.normal(size=(n, 4))
     new = centers[np.arange(15) % n_classes] + rng.normal(size=(15, 4))
     measure = euclidean_distances if getattr(estimator, "metric", None) == "precomputed" else rbf_kernel
-    numeric = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
-    target = Z @ np.array([1.0, -0.5, 0.25, 0.0]) if numeric else y
-    return measure(Z), target, measure(new, Z)
+    if isinstance(estimator, BaseEstimator) and is_regressor(estimator):
+        y = Z @ np.array([1.0, -0.5, 0.25, 0.0])
+    return measure(Z), y, measure(new, Z)
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -125,12 +118,6 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
         A classifier, regressor or transformer that reads proximity matrices.
     expected_failed_checks : callable, optional
         Takes the estimator and returns the names of checks not to run, with reasons, beside :func:`expected_failures`.
-
-    Examples
-    --------
-    >>> from similis import MaxSim
-    >>> from similis.testing import check_estimator
-    >>> check_estimator(MaxSim())
     """
     with warnings.catch_warnings(action="ignore"):
         for instance, check in _all_checks(estimator, expected_failed_checks, "skip"):
@@ -230,9 +217,8 @@ def check_fitted_arrays(estimator: Any) -> None:
 def check_error_messages(estimator: Any) -> None:
     """Invalid input raises a ValueError that names the problem and its position in under 300 characters."""
     S, y, Q = make_proximities(estimator)
-    infinite = S.copy()
+    infinite, numeric = S.copy(), is_regressor(estimator)
     infinite[3, 5] = np.inf
-    numeric = is_regressor(estimator)
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: clone(estimator).fit(S[:, :7], y), "square"),
         (lambda: clone(estimator).fit(infinite, y), "row 3, column 5"),
@@ -344,18 +330,11 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
         At least three objects; the measure is fitted to them.
     y : array-like, optional
         Their labels, for a measure that learns from labels.
-
-    Examples
-    --------
-    >>> from similis import Edit
-    >>> from similis.testing import check_measure
-    >>> check_measure(Edit(), ["spam", "spot", "eggs"])
     """
     assert isinstance(measure, Measure), f"{type(measure).__name__} is not a similis.base.Measure."
     assert measure.kind in ("similarity", "dissimilarity"), f"kind is {measure.kind!r}."
-    fitted = clone(measure).fit(objects, y)
+    fitted, n = clone(measure).fit(objects, y), count_objects(objects)
     S = fitted.matrix(objects)
-    n = count_objects(objects)
     assert S.shape == (n, n), f"matrix has shape {S.shape} for {n} objects."
     assert np.isfinite(S).all(), "matrix has entries that are not finite."
     assert fitted.kind == "similarity" or (S >= 0).all(), "a dissimilarity is negative."

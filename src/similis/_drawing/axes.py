@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+from matplotlib.lines import Line2D
 
 from similis._drawing import figure as fig
 from similis._drawing.svg import heat_palette, plot_style
@@ -19,10 +23,7 @@ _LEGEND = 12  # entries of a legend
 
 def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
     """Axes of a new figure of matplotlib, at most three in a row, each of the given size in inches."""
-    from matplotlib import pyplot
-
-    columns = min(n, 3)
-    rows = -(-n // columns)
+    columns, rows = min(n, 3), -(-n // 3)
     whole = size[0] * columns, size[1] * rows
     axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")[1].ravel()
     for ax in axes[n:]:
@@ -40,15 +41,13 @@ def draw(ax: Any, figures: Sequence[fig.Figure], options: dict[str, Any]) -> Non
     for each in figures:
         for mark in each.marks:
             _draw(ax, each, mark, options if mark.main else {})
-    _set_axis(ax, "x", figure)
-    _set_axis(ax, "y", figure)
+    for which in "xy":
+        _set_axis(ax, which, figure)
     for side in ("top", "right") if figure.frame else ("top", "right", "left", "bottom"):
         ax.spines[side].set_visible(table)
     ax.set_axisbelow(True)
     keys = [key for each in figures for key in each.legend]
     if 0 < len(keys) <= _LEGEND and not table:
-        from matplotlib.lines import Line2D
-
         handles = []
         for key in keys:
             marker = None if key.shape is None else _MARKERS[key.shape % len(_MARKERS)]
@@ -73,13 +72,12 @@ def _draw(ax: Any, figure: fig.Figure, mark: fig.Mark, options: dict[str, Any]) 
             style = {"color": color, "linestyle": _DASHES[mark.dash], "linewidth": mark.width, **options}
             ax.plot(mark.x, mark.y, **style)
         case fig.Segments():
-            each = [colors[mark.color_of(k)] for k in range(len(mark.x0))]
-            for x0, y0, x1, y1, own in zip(mark.x0, mark.y0, mark.x1, mark.y1, each):
-                ax.plot([x0, x1], [y0, y1], **{"color": own, "linewidth": mark.width, "clip_on": False, **options})
+            for k, (x0, y0, x1, y1) in enumerate(zip(mark.x0, mark.y0, mark.x1, mark.y1)):
+                style = {"color": colors[mark.color_of(k)], "linewidth": mark.width, "clip_on": False, **options}
+                ax.plot([x0, x1], [y0, y1], **style)
         case fig.Bars():
             x0, x1, y0, y1 = (np.asarray(side, dtype=float) for side in (mark.x0, mark.x1, mark.y0, mark.y1))
-            each = [colors[mark.color_of(k)] for k in range(len(x0))]
-            style = {"color": each, "alpha": mark.opacity, **options}
+            style = {"color": [colors[mark.color_of(k)] for k in range(len(x0))], "alpha": mark.opacity, **options}
             ax.bar(x0, y1 - y0, width=x1 - x0, bottom=y0, align="edge", **style)
         case fig.Rule():
             rule = ax.axvline if mark.axis == "x" else ax.axhline
@@ -89,23 +87,19 @@ def _draw(ax: Any, figure: fig.Figure, mark: fig.Mark, options: dict[str, Any]) 
                 _write(ax, text, (x, y), (mark.dx, 0), mark.anchor, color)
         case fig.Labels():
             for k, (right, down) in enumerate(fig.place_labels(figure, mark)):
-                weight = "bold" if mark.strong[k] else "normal"
-                anchor = "start" if right > 0 else "end"
+                weight, anchor = "bold" if mark.strong[k] else "normal", "start" if right > 0 else "end"
                 _write(ax, mark.texts[k], (mark.x[k], mark.y[k]), (right, -down), anchor, colors["ink"], weight=weight)
         case fig.Cells() if mark.values.size:
             _draw_cells(ax, mark, options)
         case fig.HeatMap():
-            from matplotlib.colors import ListedColormap
-
             colormap = ListedColormap(heat_palette(mark.dark)[1:] / 255)
             style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "interpolation": "nearest", **options}
             image = ax.imshow(mark.values, **style)
             ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85, extend="both")
         case fig.Groups():
             edges = np.flatnonzero(np.diff(mark.codes)) + 1
-            for edge in edges:
-                for line in (ax.axhline, ax.axvline):
-                    line(edge - 0.5, color=colors["c1"], linewidth=0.8)
+            for line, edge in product((ax.axhline, ax.axvline), edges):
+                line(edge - 0.5, color=colors["c1"], linewidth=0.8)
             if len(edges) + 1 == len(mark.names) <= 30:
                 bounds = np.concatenate([[0], edges, [len(mark.codes)]])
                 middle = (bounds[1:] + bounds[:-1] - 1) / 2
@@ -134,15 +128,12 @@ def _draw_points(ax: Any, mark: fig.Points, options: dict[str, Any]) -> None:
 
 
 def _draw_cells(ax: Any, mark: fig.Cells, options: dict[str, Any]) -> None:
-    from matplotlib.colors import LinearSegmentedColormap
-
     colormap = LinearSegmentedColormap.from_list("similis", ["#ffffff", _colors()[mark.color_of(0)]])
     style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "aspect": "auto", **options}
     image = ax.imshow(mark.values, **style)
-    for i, row in enumerate(mark.texts or ()):
-        for j, text in enumerate(row):
-            dark = mark.values[i, j] > (mark.low + mark.high) / 2
-            ax.text(j, i, text, ha="center", va="center", color="white" if dark else "black")
+    for (i, j), text in zip(np.ndindex(mark.values.shape), chain.from_iterable(mark.texts or ())):
+        dark = mark.values[i, j] > (mark.low + mark.high) / 2
+        ax.text(j, i, text, ha="center", va="center", color="white" if dark else "black")
     if mark.title:
         ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85)
 

@@ -41,8 +41,7 @@ class Display:
         axes = _import_axes()
         self.ax_ = axes.new_axes(self._size)[0] if ax is None else ax
         self.figure_ = self.ax_.figure
-        figures = [described] if isinstance(described, Figure) else list(described)
-        if figures:
+        if figures := [described] if isinstance(described, Figure) else list(described):
             axes.draw(self.ax_, figures, options)
         return self
 

@@ -74,8 +74,7 @@ class Axis:
                 fine = [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 2, 5)]
                 return [t for t in fine if self.low <= t <= self.high]
             return [10.0**p for p in range(first, last + 1, max(1, math.ceil((last - first) / self.n_ticks)))]
-        smallest = math.ceil(math.log10(self.linear))
-        found = {0.0}
+        smallest, found = math.ceil(math.log10(self.linear)), {0.0}
         for end in (self.low, self.high):
             if abs(end) > self.linear:
                 largest = math.floor(math.log10(abs(end)) + 1e-9)

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from similis._utils.messages import escape_controls
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 __all__ = ["Markup", "read_template", "render", "tag"]
 
 
 def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
-    """Build an element; text in it is escaped, attributes that are None or empty are left out.
-
-    An underscore in the name of an attribute stands for a hyphen, one at its end for nothing (``class_``).
-    """
+    """Build an element of escaped text; empty attributes are left out, an underscore in a name stands for a hyphen."""
     given = ""
     for key, value in attributes.items():
         if isinstance(value, (float, np.floating)):
@@ -42,10 +36,10 @@ def read_template(package: str, name: str) -> Markup:
 
 
 @cache
-def _environment(package: str) -> Environment:
+def _environment(package: str) -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
-    environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, **blocks)
+    how: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=PackageLoader(package), undefined=StrictUndefined, **how)
     environment.filters["visible"] = escape_controls
     return environment

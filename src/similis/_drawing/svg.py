@@ -48,8 +48,8 @@ def frame_for_notebook(*parts: Markup, style: str = "") -> str:
 def _padding(figure: fig.Figure) -> tuple[int, int, int, int]:
     """Pixels above, right of, below and left of a picture, enough for its tick labels and titles."""
     if not figure.frame:
-        side = figure.margin
-        return 16, 6 if side is None else side, 6, 16 if side is None else side
+        right, left = (6, 16) if figure.margin is None else (figure.margin, figure.margin)
+        return 16, right, 6, left
     left = fig.label_width([text for _, text in figure.y.labels()])
     if figure.x.names:
         longest = max([1, *(len(text) for _, text in figure.x.labels())])
@@ -67,21 +67,14 @@ def _render(figure: fig.Figure, *, panel: bool) -> Markup:
     for method, marks in groupby(figure.marks, key=lambda mark: mark.method):
         drawn = [part for mark in marks for part in _draw(mark, figure)]
         parts += [tag("g", *drawn, data_m=method)] if method else drawn
-    return render(
-        "similis._drawing",
-        "plot.html",
-        figure=figure,
-        panel=panel,
-        grid=any(isinstance(mark, fig.Cells) for mark in figure.marks),
-        style=style,
-        parts=Markup().join(parts),
-        legend=figure.legend[:_LEGEND] if len(figure.legend) > 1 else (),
-        n_more=max(0, len(figure.legend) - _LEGEND),
-        shapes=SHAPES,
-        heat=heat,
-        ramp="" if heat is None else png(np.arange(1, 256, dtype=np.uint8)[None, :], heat_palette(heat.dark)),
-        number=fig.format_number,
-    )
+    context = {
+        "grid": any(isinstance(mark, fig.Cells) for mark in figure.marks),
+        "legend": figure.legend[:_LEGEND] if len(figure.legend) > 1 else (),
+        "n_more": max(0, len(figure.legend) - _LEGEND),
+        "ramp": "" if heat is None else png(np.arange(1, 256, dtype=np.uint8)[None, :], heat_palette(heat.dark)),
+    }
+    context |= {"figure": figure, "panel": panel, "heat": heat, "style": style, "parts": Markup().join(parts)}
+    return render("similis._drawing", "plot.html", shapes=SHAPES, number=fig.format_number, **context)
 
 
 def _axes(figure: fig.Figure, left: int) -> Iterator[Markup]:
@@ -161,10 +154,10 @@ def _draw(mark: fig.Mark, figure: fig.Figure) -> Iterator[Markup]:
                 ends = {"x1": 0, "x2": "100%", "y1": place, "y2": place}
             yield tag("line", **ends, class_=f"rule {mark.color_of(0)} {mark.dash}".strip())
         case fig.Texts():
+            side = {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
             for k, (x, y, text) in enumerate(zip(mark.x, mark.y, mark.texts)):
-                px, py = at(x, y)
-                given = look(k)
-                given["class_"] += {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
+                (px, py), given = at(x, y), look(k)
+                given["class_"] += side
                 yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=".35em", **given)
         case fig.Labels():
             for k, (right, down) in enumerate(fig.place_labels(figure, mark)):
@@ -216,8 +209,7 @@ def color_levels(A: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
 
 def heat_palette(dark: str) -> NDArray[np.uint8]:
     """256 colors of a heat map; level 0, a missing entry, is gray."""
-    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _ANCHORS])
-    rgb = rgb if dark == "high" else rgb[::-1]
+    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _ANCHORS])[:: 1 if dark == "high" else -1]
     at = np.linspace(0, len(rgb) - 1, 255)
     ramp = np.stack([np.interp(at, np.arange(len(rgb)), rgb[:, channel]) for channel in range(3)], axis=1)
     return np.vstack([[[128, 128, 128]], np.rint(ramp)]).astype(np.uint8)
@@ -230,7 +222,7 @@ def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     height, width = levels.shape
-    rows = np.hstack([np.zeros((height, 1), dtype=np.uint8), levels])  # each row begins with "no filter"
+    rows = np.pad(levels, ((0, 0), (1, 0)))  # each row begins with "no filter"
     header, colors = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0), palette.astype(np.uint8).tobytes()
     data = chunk(b"IHDR", header) + chunk(b"PLTE", colors) + chunk(b"tRNS", b"\0")
     data += chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + chunk(b"IEND", b"")

@@ -19,23 +19,16 @@ class Cache:
 
     def __init__(self) -> None:
         self._items: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-        self._session = ""
+        self._lock, self.n_bytes, self._session = Lock(), 0, ""
 
     def __len__(self) -> int:
         return len(self._items)
 
-    @property
-    def n_bytes(self) -> int:
-        return self._size
-
     def get(self, key: Hashable) -> Any:
         with self._lock:
-            if key not in self._items:
-                return None
-            self._items.move_to_end(key)
-            return self._items[key][0]
+            if key in self._items:
+                self._items.move_to_end(key)
+            return self._items.get(key, (None, 0))[0]
 
     def put(self, key: Hashable, value: Any, n_bytes: int) -> None:
         """Store a value of this size, unless it exceeds the limit alone."""
@@ -44,14 +37,14 @@ class Cache:
             self._drop(key)
             if n_bytes <= limit:
                 self._items[key] = value, n_bytes
-                self._size += n_bytes
-            while self._size > limit:
+                self.n_bytes += n_bytes
+            while self.n_bytes > limit:
                 self._drop(next(iter(self._items)))
 
     def clear(self) -> None:
         with self._lock:
             self._items.clear()
-            self._size = 0
+            self.n_bytes = 0
 
     def start_session(self, session: str) -> None:
         """Remove the entries of an earlier session: worker processes outlive the study that started them."""
@@ -72,7 +65,7 @@ class Cache:
                     self._drop(key)
 
     def _drop(self, key: Hashable) -> None:
-        self._size -= self._items.pop(key, (None, 0))[1]
+        self.n_bytes -= self._items.pop(key, (None, 0))[1]
 
 
 def cache_limit() -> float:
@@ -82,9 +75,8 @@ def cache_limit() -> float:
         limit = float(text) if text.strip() else 512.0
         if limit >= 0:
             return limit * 2**20
-    raise ProximityError(
-        f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more. Got {text[:40]!r}."
-    )
+    must = f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more"
+    raise ProximityError(f"{must}. Got {text[:40]!r}.")
 
 
 CACHE = Cache()

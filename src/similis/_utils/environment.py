@@ -61,11 +61,9 @@ def version_hint(written: str) -> str:
     """Return a sentence that names the needed version of scikit-learn; empty if the installed one is not earlier."""
     from sklearn import __version__ as installed
 
-    try:
+    with suppress(ValueError, AttributeError):  # a damaged file
         needed, here = (tuple(map(int, version.split(".")[:2])) for version in (written, installed))
-    except (ValueError, AttributeError):  # a damaged file
-        return ""
-    if len(needed) < 2 or needed <= here:
-        return ""
-    later = f"install scikit-learn {needed[0]}.{needed[1]} or later, or fit the model again"
-    return f" The model was saved with scikit-learn {written[:20]}, and {installed} is installed: {later}."
+        if len(needed) == 2 and needed > here:
+            later = f"install scikit-learn {needed[0]}.{needed[1]} or later, or fit the model again"
+            return f" The model was saved with scikit-learn {written[:20]}, and {installed} is installed: {later}."
+    return ""

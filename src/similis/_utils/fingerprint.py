@@ -40,7 +40,7 @@ class Fingerprint:
 
     @property
     def digest(self) -> str:
-        """The digest, 32 digits."""
+        """32 digits."""
         return self._hash.hexdigest()
 
     def _add(self, value: Any) -> None:
@@ -73,7 +73,10 @@ class Fingerprint:
             self._class(type(value))
             self._parts("params", chain.from_iterable(sorted(params_in_files(value).items())))
         elif isinstance(value, (set, frozenset)):
-            self._text("set:" + ",".join(sorted(self._digest_alone(item) for item in value)))
+            alone = [Fingerprint(item, self._inside) for item in value]
+            self.has_code |= any(item.has_code for item in alone)
+            self.unverified += tuple(part for item in alone for part in item.unverified)
+            self._text("set:" + ",".join(sorted(item.digest for item in alone)))
         elif isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, functools.partial):
@@ -161,15 +164,9 @@ class Fingerprint:
         for part in parts:
             self._add(part)
 
-    def _digest_alone(self, value: Any) -> str:
-        alone = Fingerprint(value, self._inside)
-        self.has_code |= alone.has_code
-        self.unverified += alone.unverified
-        return alone.digest
-
     def _skip(self, value: Any, name: str) -> None:
         self._text(type(value).__qualname__)
-        self.unverified = tuple(dict.fromkeys((*self.unverified, name)))
+        self.unverified += (name,) * (name not in self.unverified)
 
     def _text(self, text: str) -> None:
         data = text.encode("utf-8", "surrogatepass")

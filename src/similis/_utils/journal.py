@@ -11,7 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,9 +58,24 @@ class JsonLines:
         """Tell whether lines that were read are no longer in the file."""
         return self.size < self.position
 
-    def lock(self, byte: int = _APPEND, *, wait: bool = True) -> AbstractContextManager[bool]:
-        """Lock one byte, by default that of appending; see :func:`byte_lock`."""
-        return byte_lock(self._descriptor, byte, wait=wait)
+    @contextmanager
+    def lock(self, byte: int = _APPEND, *, wait: bool = True) -> Iterator[bool]:
+        """Lock one byte against other processes, not threads; yields whether it is held (always with `wait`)."""
+        held, pause = False, 0.001
+        while not held:
+            try:
+                _set_lock(self._descriptor, byte, True)
+                held = True
+            except OSError:
+                if not wait:
+                    break
+                time.sleep(pause)
+                pause = min(2 * pause, 0.05)
+        try:
+            yield held
+        finally:
+            if held:
+                _set_lock(self._descriptor, byte, False)
 
     def read_new(self) -> Iterator[Line]:
         """Yield the complete lines behind `position`."""
@@ -137,23 +152,3 @@ def _set_lock(descriptor: int, byte: int, locked: bool) -> None:
         import fcntl
 
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if locked else fcntl.LOCK_UN, 1, byte)
-
-
-@contextmanager
-def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
-    """Lock one byte of a file against other processes, not threads; yields whether it is held (always with `wait`)."""
-    held, pause = False, 0.001
-    while not held:
-        try:
-            _set_lock(descriptor, byte, True)
-            held = True
-        except OSError:
-            if not wait:
-                break
-            time.sleep(pause)
-            pause = min(2 * pause, 0.05)
-    try:
-        yield held
-    finally:
-        if held:
-            _set_lock(descriptor, byte, False)

@@ -19,6 +19,8 @@ from similis._utils.threads import all_blas_threads, row_chunks
 from similis.exceptions import AsymmetryWarning
 
 LARGE = 1500  # objects from which one decomposition gains more from several BLAS threads than it can lose
+_CHUNK = 2**22  # entries of the float64 work arrays
+_CLOSE = 1e-6  # below this share of ||x||^2 + ||y||^2, cancellation leaves fewer than 10 digits of ||x - y||
 
 
 def roundoff(size: int, norm: float, dtype: Any) -> float:
@@ -123,10 +125,6 @@ def nystrom_axes(W: Array, spectrum: str) -> tuple[Array, Array]:
     if not order.size:
         return np.zeros((1, len(W)), dtype=W.dtype), np.ones(1, dtype=W.dtype)
     return (fix_signs(system.vectors[:, order]) / np.sqrt(np.abs(l[order]))).T, np.sign(l[order])
-
-
-_CHUNK = 2**22  # entries of the float64 work arrays
-_CLOSE = 1e-6  # below this share of ||x||^2 + ||y||^2, cancellation leaves fewer than 10 digits of ||x - y||
 
 
 def row_distances(X: Array, Y: Array) -> Array:

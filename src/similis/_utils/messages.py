@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+T = TypeVar("T")
 _LAYERS = ("similis", "sklearn", "joblib")
+_SEEN: ContextVar[set[tuple[type[Warning], str]] | None] = ContextVar("_SEEN", default=None)
 # Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -18,9 +20,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 def escape_controls(text: str) -> str:
     """Replace control characters and direction marks by their numbers, so that a terminal or a page shows them."""
     return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
-
-
-_SEEN: ContextVar[set[tuple[type[Warning], str]] | None] = ContextVar("_SEEN", default=None)
 
 
 @contextmanager
@@ -47,9 +46,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LAYERS:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-T = TypeVar("T")
 
 
 @contextmanager

@@ -27,9 +27,9 @@ def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
     return (slice(n_rows * i // n_chunks, n_rows * (i + 1) // n_chunks) for i in range(n_chunks))
 
 
-def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator[slice]:
-    """Divide a matrix into blocks of rows with about `n_entries`, which bounds the memory for a matrix on disk."""
-    return row_chunks(n_rows, -(-n_rows * n_columns // n_entries))
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Divide a matrix into blocks of rows of about 16 MB, which bounds the memory for a matrix on disk."""
+    return row_chunks(n_rows, -(-n_rows * n_columns // _BLOCK))
 
 
 def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:
@@ -39,16 +39,12 @@ def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | N
         work(slice(0, n_rows))
         return
     with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(work, rows) for rows in row_chunks(n_rows, workers)]:
-            done.result()
+        list(pool.map(work, row_chunks(n_rows, workers)))  # raises the errors of the threads
 
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Limit BLAS, a setting of the process, to one thread for many small factorizations; also a decorator.
-
-    Of the threads that use this context at the same time the first sets the limit and the last removes it.
-    """
+    """Limit BLAS, a setting of the process, to one thread for many small factorizations; also a decorator."""
     _holders.add(1)
     try:
         yield
@@ -103,13 +99,11 @@ class _Holders:
 
     def restore(self) -> None:
         """Undo the limit from any thread; threadpoolctl since 3.8 accepts it only from the thread that set it."""
-        disown = getattr(OpenBLASController, "clear_controlling_thread", None)
-        if disown is not None:
-            disown(force=True)
+        disown = getattr(OpenBLASController, "clear_controlling_thread", lambda *, force: None)
+        disown(force=True)
         if self.limits is not None:
             self.limits.restore_original_limits()
-        if disown is not None:
-            disown(force=True)
+        disown(force=True)
 
 
 _holders = _Holders()

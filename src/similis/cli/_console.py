@@ -13,6 +13,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,8 @@ from rich.table import Table
 from similis._utils.messages import escape_controls, warn_once
 from similis.exceptions import ClusterError, ProximityError
 
-FAILED = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes
 JSON_SCHEMA = 2  # raised when the layout of the output of --json changes
-
 
 # Advice of the Python functions, in the words of the command line.
 _IN_CLI_WORDS = [
@@ -50,10 +48,7 @@ _IN_CLI_WORDS = [
     (r"name them with columns=\.\.\.", "name them with --columns"),
     (r": columns must name all", ": --columns must name all"),
     (r"say which with key=\.\.\.", "name one as FILE::NAME"),
-    (
-        r"more than max_bytes=(\d+); raise it(?: if you trust it)?(?:, or use mmap=True)?",
-        r"more than \1; unpack it first",
-    ),
+    (r"max_bytes=(\d+); raise it(?: if you trust it)?(?:, or use mmap=True)?", r"\1; unpack it first"),
     (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
     (r"; if you trust it, raise max_bytes", "; unpack it first"),
     (r"\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
@@ -69,37 +64,22 @@ _IN_CLI_WORDS = [
     (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
+_COPIES: set[str] = set()  # of the standard input: messages must name what the user gave
 
 
 def in_cli_words(text: str) -> str:
     """Replace Python parameters in a message by options of the command line."""
-    for pattern, words in _IN_CLI_WORDS:
+    for pattern, words in (*_IN_CLI_WORDS, *((re.escape(copy), "standard input") for copy in _COPIES)):
         text = re.sub(pattern, words, text)
-    for path, name in _NAMES.items():
-        text = text.replace(path, name)
     return text
-
-
-_NAMES: dict[str, str] = {}  # names of temporary copies in messages
 
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Run a command: bad input ends with one message and status 2, a lost cluster with 1, Ctrl-C with 130.
-
-    A bug keeps its traceback; with SIMILIS_DEBUG set, bad input shows its traceback too.
-    """
-    said: set[str] = set()
-
-    def say_once(message: Warning | str, *rest: Any, **more: Any) -> None:
-        text = in_cli_words(str(message))
-        if text not in said:
-            note(text)
-        said.add(text)
-
-    with warnings.catch_warnings(), warn_once():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = say_once
+    """Run a command: bad input ends with one message and status 2 (a traceback with SIMILIS_DEBUG), Ctrl-C with 130."""
+    note_once = cache(note)
+    with warnings.catch_warnings(action="always", category=UserWarning), warn_once():
+        warnings.showwarning = lambda message, *rest, **more: note_once(in_cli_words(str(message)))
         try:
             yield
         except KeyboardInterrupt:
@@ -117,6 +97,15 @@ def report_errors() -> Iterator[None]:
                 raise
             note(in_cli_words(_error_message(error)))
             raise typer.Exit(BAD_INPUT) from None
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def note(text: str) -> None:
@@ -145,10 +134,8 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
     table = Table(*head, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*(escape(escape_controls(_format_cell(cell))) for cell in row))
-    console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
-    if not sys.stdout.isatty():
-        console.width = 10_000
-    console.print(table)
+    is_file = not sys.stdout.isatty()
+    Console(file=sys.stdout, soft_wrap=is_file, highlight=False, width=10_000 if is_file else None).print(table)
 
 
 @contextmanager
@@ -165,7 +152,7 @@ def input_path(path: str) -> Iterator[Path]:
         copy = Path(folder) / "stdin.csv"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave
+        _COPIES.add(os.fspath(copy))
         yield copy
 
 
@@ -188,7 +175,7 @@ def _format_cell(value: Any) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert to types of JSON: NumPy numbers and arrays unwrapped, NaN and infinity as None."""
+    """Convert to types of JSON; NaN and infinity become None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import similis
-from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
+from similis.cli._console import echo, in_cli_words, is_number, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
-from similis.cli._outputs import check_outputs, write_result, write_table
+from similis.cli._outputs import check_outputs, tell_written, write_result, write_table
 from similis.cli._source import PAIRS, Source, complete_dataset, in_order, load_data, read_matrix
 from similis.exceptions import ProximityError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from similis.io import Proximity
 
 _WITH_AUXILIARY = ("em", "frobenius", "wishart")
-_ALONE = ("nuclear", "psd")
+_METHODS = (*_WITH_AUXILIARY, "nuclear", "psd")
 
 
 @command(
@@ -25,39 +25,26 @@ _ALONE = ("nuclear", "psd")
 )
 def measure(
     source: Source,
-    objects: str | None = argument(
-        default=None, metavar="OBJECTS", help="Objects: csv (- reads standard input), or json."
-    ),
-    output: str = option(
-        "--output",
-        "--out",
-        "-o",
-        default="-",
-        metavar="FILE",
-        help="Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.",
-    ),
+    objects: str | None = argument(default=None),
+    output: str = option("--output", "--out", "-o", default="-"),
     symmetrize: bool = option(default=False, help="Average both directions of an asymmetric measure."),
     dtype: str | None = option(metavar="float32|float64", help="Type of the values in an npy or zarr file."),
     block_size: int | None = option(metavar="N", help="Rows and columns of a block of an npy or zarr file."),
-    refused: str = option(
-        default="raise",
-        metavar="raise|missing",
-        help="Treatment of pairs that the measure rejects; missing writes NaN.",
-    ),
-    overwrite: bool = option(
-        default=False,
-        help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
-        "measures.",
-    ),
-    cluster: str | None = option(
-        metavar="ADDRESS|local",
-        help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
-    ),
+    refused: str = option(default="raise"),
+    overwrite: bool = option(default=False),
+    cluster: str | None = option(),
     jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare all objects of a table with a measure and write the matrix.
+
+    objects OBJECTS: Objects: csv (- reads standard input), or json.
+    output FILE: Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.
+    refused raise|missing: Treatment of pairs that the measure rejects; missing writes NaN.
+    overwrite: Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or
+        measures.
+    cluster ADDRESS|local: Measure on a Dask cluster: its scheduler, or local for processes of this machine.
 
     The first line of the csv names its columns. Columns called `id` and `class` (or `label`, `target`) hold names and
     labels; all others describe the objects. Labels are stored with the matrix.
@@ -84,31 +71,21 @@ def measure(
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     message = f"wrote {data.n} x {data.n} {chosen.kind} values to {output}"
     on_disk = output.lower().endswith((".npy", ".zarr"))
+    how: dict[str, Any] = {"symmetrize": symmetrize, "n_jobs": jobs, "progress": show_progress(quiet)}
     if on_disk:
         before = _stamps(output)
+        how |= {"dtype": dtype, "block_size": block_size, "refused": refused, "overwrite": overwrite}
         with connect_cluster(cluster) as client:
             matrix = similis.distributed.measure_to_disk(
-                output,
-                data.values,
-                data.labels,
-                measure=chosen,
-                symmetrize=symmetrize,
-                ids=data.ids,
-                dtype=dtype,
-                block_size=block_size,
-                refused=refused,
-                overwrite=overwrite,
-                n_jobs=jobs,
-                client=client,
-                progress=show_progress(quiet),
+                output, data.values, data.labels, measure=chosen, ids=data.ids, client=client, **how
             )
         if (kept := _stamps(output)) == before:
             message = f"{output} is complete and unchanged; nothing was measured"
         elif before and kept[0] == before[0]:
             message = f"wrote ids and labels of {output}; its values are unchanged"
     else:
-        step = similis.Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
-        matrix = similis.Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
+        values = similis.Pairwise(chosen, **how).fit_transform(data.values, data.labels)
+        matrix = similis.Proximity(values, data.ids, chosen.kind, data.labels)
     write_result(output, matrix, json, message, written=on_disk, measure=repr(chosen))
 
 
@@ -134,26 +111,24 @@ def inspect(source: Source, json: Json = False) -> None:
         similis inspect distances.npz --kind dissimilarity --json
         similis inspect --dataset votes --measure counting
     """
-    inputs = load_data(source)
-    values, kind = inputs.data.values, getattr(inputs.data, "kind", None)
-    if inputs.measure is not None:
-        kind = inputs.measure.kind
-        values = similis.Pairwise(inputs.measure, symmetrize=source.symmetrize).fit_transform(
-            values, inputs.data.labels
-        )
-    diagnosis = similis.diagnose(values, inputs.data.labels, kind=kind, groups=inputs.groups)
-    read = {} if inputs.measure is not None else _description(inputs.data)  # type: ignore[arg-type]
+    data, measure, groups, *_ = load_data(source)
+    if isinstance(data, similis.Proximity):
+        values, kind, read = data.values, data.kind, _description(data)
+    else:
+        step = similis.Pairwise(measure, symmetrize=source.symmetrize)
+        values, kind, read = step.fit_transform(data.values, data.labels), measure.kind, {}
+    diagnosis = similis.diagnose(values, data.labels, kind=kind, groups=groups)
     if json:
         print_json({**diagnosis.to_dict(), "read": read})
-    else:
-        if read and "possible" in read:
-            read["pairs"] = f"{read['pairs']} of {read.pop('possible')} ordered pairs are present"
-        if reason := read.pop("reason", ""):
-            read["kind"] = f"{read['kind']} {reason}"
-        for name, value in read.items():
-            if value not in ("", None, 0, False):
-                echo(f"read: {name:<12} {value}")
-        echo(in_cli_words(str(diagnosis)))
+        return
+    if "possible" in read:
+        read["pairs"] = f"{read['pairs']} of {read.pop('possible')} ordered pairs are present"
+    if reason := read.pop("reason", ""):
+        read["kind"] = f"{read['kind']} {reason}"
+    for name, value in read.items():
+        if value not in ("", None, 0, False):
+            echo(f"read: {name:<12} {value}")
+    echo(in_cli_words(str(diagnosis)))
 
 
 def _description(P: Proximity) -> dict[str, Any]:
@@ -170,27 +145,23 @@ def _description(P: Proximity) -> dict[str, Any]:
         about |= {"objects": P.n, "pairs": int(known.sum()), "possible": P.n * (P.n - 1)}
         n_one = int(np.count_nonzero(known & ~known.T))
         n_different = int(np.count_nonzero((values != values.T) & known & known.T)) // 2
-        about["direction"] = (
-            f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
-            if n_different or n_one
-            else "symmetric"
-        )
+        found = f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
+        about["direction"] = found if n_different or n_one else "symmetric"
     return about | {"kind": P.kind, "absent": about.get("absent", "missing")}
 
 
 @command(without=("more", "costs", "priors", "groups", "group_column", "measure", "params", "columns"))
 def convert(
     source: Source,
-    output: str = argument(
-        metavar="OUT",
-        help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges "
-        "(list of pairs); - writes csv.",
-    ),
+    output: str = argument(),
     top: int | None = option(metavar="K", min=1, help="Keep the K nearest of every row; other entries become missing."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Convert a matrix or a list of pairs to another format.
+
+    output OUT: Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges (list
+        of pairs); - writes csv.
 
     The ending of the output names its format. Ids, kind and labels are kept; labels of a text file are written to
     `<name>.labels.csv` beside it.
@@ -241,23 +212,21 @@ def _nearest(P: Proximity, k: int) -> Any:
 def complete(
     source: Source,
     file: str = argument(metavar="FILE", help="Matrix with empty cells or nan for missing entries; - reads a csv."),
-    auxiliary: list[str] | None = option(
-        "-a", metavar="FILE", help="A complete kernel over the same objects; may be repeated."
-    ),
+    auxiliary: list[str] | None = option("-a"),
     method: str | None = option(
-        metavar="|".join((*_WITH_AUXILIARY, *_ALONE)),
-        help="Completion method; em with an auxiliary kernel, else nuclear.",
+        metavar="|".join(_METHODS), help="Completion method; em with an auxiliary kernel, else nuclear."
     ),
     mu: str = option(default="auto", metavar="NUMBER|auto", help="Noise level of nuclear; 0 for none."),
     psd: bool = option(default=False, help="Let nuclear find a positive semi-definite matrix."),
     fitted: bool = option(default=False, help="Write the fitted matrix in place of known entries too."),
-    output: str = option(
-        "-o", default="-", metavar="FILE", help="Output file: npz, npy, csv, parquet; - writes csv to standard output."
-    ),
+    output: str = option("-o", default="-"),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Fill in the missing entries of a matrix.
+
+    auxiliary FILE: A complete kernel over the same objects; may be repeated.
+    output FILE: Output file: npz, npy, csv, parquet; - writes csv to standard output.
 
     Scattered missing entries are inferred from the others. Objects that were never measured need a second matrix over
     all objects that tells how they relate: a kernel that is cheaper or noisier (`--auxiliary`). Known entries stay
@@ -273,16 +242,14 @@ def complete(
     """
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
     method = method or ("em" if auxiliary else "nuclear")
-    known = (*_WITH_AUXILIARY, *_ALONE)
-    if method not in known:
-        raise ProximityError(f"There is no method {method[:40]!r}. There are: {', '.join(known)}.")
+    if method not in _METHODS:
+        raise ProximityError(f"There is no method {method[:40]!r}. There are: {', '.join(_METHODS)}.")
     if bool(auxiliary) != (method in _WITH_AUXILIARY):
         needs = "needs --auxiliary FILE" if method in _WITH_AUXILIARY else "reads no auxiliary kernel"
         raise ProximityError(f"Method {method} {needs}; {', '.join(_WITH_AUXILIARY)} do, nuclear and psd do not.")
-    try:
-        weight: float | str = mu if mu == "auto" else float(mu)
-    except ValueError:
-        raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.") from None
+    if mu != "auto" and not is_number(mu):
+        raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.")
+    weight = mu if mu == "auto" else float(mu)
     P = read_matrix(source, file)
     values = P.values
     if auxiliary:
@@ -297,11 +264,11 @@ def complete(
 def _auxiliary_values(name: str, P: Proximity) -> Any:
     """Values of an auxiliary kernel, its objects in the order of P if both have ids."""
     Q = similis.read_proximity(name)
-    if Q.ids is None or P.ids is None:
-        if Q.n != P.n:
-            raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
-        return Q.values
-    return in_order(Q, P.ids, f"{name} must be over the same objects as the matrix.").values
+    if Q.ids is not None and P.ids is not None:
+        return in_order(Q, P.ids, f"{name} must be over the same objects as the matrix.").values
+    if Q.n != P.n:
+        raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
+    return Q.values
 
 
 @command()
@@ -363,7 +330,4 @@ def _export(bunch: Any, output: str, json: bool) -> None:
         print_json({"name": bunch.name, "columns": columns, "rows": rows})
         return
     write_table(output, [columns, *rows])
-    if json:
-        print_json({"output": output, "name": bunch.name})
-    elif output != "-":
-        note(message)
+    tell_written(output, json, message, name=bunch.name)

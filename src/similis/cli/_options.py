@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, field, fields, is_dataclass
@@ -23,14 +24,20 @@ Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 
 
 def option(*flags: str, default: Any = None, kind: Any = typer.Option, **settings: Any) -> Any:
-    """Declare an option: the default of a parameter of a command, or of a field of a dataclass of options.
-
-    The long flag is the name of the parameter unless `flags` hold another one.
-    """
+    """Declare an option as the default of a parameter or field; its long flag is its name unless `flags` hold one."""
     return field(default=default, metadata={"flags": flags, "declare": partial(kind, **settings)})
 
 
 argument = partial(option, default=MISSING, kind=typer.Argument)
+
+
+_DESCRIBED = re.compile(r"^(\w+)(?: (\S+))?: (.*\n(?:    .*\n)*)", re.MULTILINE)
+
+
+def _read_help(documented: Any) -> dict[str, dict[str, str]]:
+    """Metavar and help of each option, from the lines ``name METAVAR: help`` of a docstring, perhaps continued."""
+    found = _DESCRIBED.findall(inspect.cleandoc(documented.__doc__ or "") + "\n")
+    return {name: {"help": " ".join(text.split()), **({"metavar": var} if var else {})} for name, var, text in found}
 
 
 def flags_of(name: str, declared: Field[Any]) -> list[str]:
@@ -43,25 +50,25 @@ def flags_of(name: str, declared: Field[Any]) -> list[str]:
 def command(
     *, only: Collection[str] | None = None, without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Turn a function into a command whose errors are reported in one line.
+    """Turn a function into a command whose errors are reported in one line; its docstring may describe options.
 
-    An argument that is a dataclass becomes one option per field, in its place: ``def study(source: Source)`` has the
-    options of all fields of `Source` and is called with a `Source`. `only` names the fields that have options, or
-    `without` those that have none and keep their defaults.
+    A dataclass argument becomes one option per field: of those named by `only`, or of all `without` some.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        hints = get_type_hints(function, include_extras=True)
+        hints, texts = get_type_hints(function, include_extras=True), _read_help(function)
         parameters: list[inspect.Parameter] = []
         groups: dict[str, tuple[type, list[str]]] = {}
         for name, parameter in inspect.signature(function).parameters.items():
             if not is_dataclass(hints[name]):
-                parameters.append(_parameter(name, hints[name], parameter.default))
+                parameters.append(_parameter(name, hints[name], parameter.default, **texts.get(name, {})))
                 continue
-            types = get_type_hints(hints[name], include_extras=True)
+            types, inner = get_type_hints(hints[name], include_extras=True), _read_help(hints[name])
             kept = [f for f in fields(hints[name]) if (only is None or f.name in only) and f.name not in without]
             groups[name] = hints[name], [f.name for f in kept]
-            parameters += [_parameter(f.name, types[f.name], f if f.metadata else f.default) for f in kept]
+            for f in kept:
+                default = f if f.metadata else f.default
+                parameters.append(_parameter(f.name, types[f.name], default, **inner.get(f.name, {})))
 
         @wraps(function)
         def run(**given: Any) -> None:
@@ -70,6 +77,7 @@ def command(
             with report_errors():
                 function(**given)
 
+        run.__doc__ = _DESCRIBED.sub("", inspect.cleandoc(function.__doc__ or ""))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
@@ -91,10 +99,10 @@ def connect_cluster(address: str | None) -> Iterator[Any]:
         logging.disable(logging.NOTSET)
 
 
-def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+def _parameter(name: str, hint: Any, default: Any, **texts: str) -> inspect.Parameter:
     """Parameter as Typer reads it, from a default that :func:`option` has made, or a plain one."""
     if isinstance(default, Field):
         declare, flags = default.metadata["declare"], flags_of(name, default)
         default = inspect.Parameter.empty if default.default is MISSING else default.default
-        hint = Annotated[hint, declare(*flags, show_default=default is not None and default is not False)]
+        hint = Annotated[hint, declare(*flags, **texts, show_default=default is not None and default is not False)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

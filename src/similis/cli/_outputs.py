@@ -11,14 +11,14 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import similis
 from similis._utils.files import atomic_write, is_stream
 from similis._utils.messages import escape_controls
-from similis.cli._console import note, print_json
+from similis.cli._console import is_number, note, print_json
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -26,17 +26,15 @@ if TYPE_CHECKING:
 
 
 def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **outputs: str | None) -> None:
-    """Reject output paths before anything is computed.
+    """Reject output paths, by their kind (a key of `_KINDS`), before anything is computed.
 
-    An output must not be an input or another output, under any name. An existing file is replaced if it is of the same
-    kind, or if `overwrite` is true. Outputs are given by their kind, a key of `_KINDS`; None and ``-`` are left out.
+    An output must not be an input or another output, under any name. An existing file must be of the same kind.
     """
     given = [(kind, Path(path)) for kind, path in outputs.items() if path is not None and path != "-"]
     for kind, path in given:
         if not path.parent.is_dir():
-            raise ProximityError(
-                f"There is no folder {os.fspath(path.parent)!r} to write {path.name} to; create it first."
-            )
+            folder = os.fspath(path.parent)
+            raise ProximityError(f"There is no folder {folder!r} to write {path.name} to; create it first.")
         if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
             raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
         if kind == "matrix" and not is_stream(path):
@@ -51,11 +49,15 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
             raise ProximityError(f"{os.fspath(path)!r} is read by this command as well; name another file.")
         for other_kind, other in written[:i]:
             if _is_same(path, other):
-                raise ProximityError(
-                    f"The {other_kind} and the {kind} are the same file {os.fspath(path)!r}; name two files."
-                )
+                both = f"The {other_kind} and the {kind}"
+                raise ProximityError(f"{both} are the same file {os.fspath(path)!r}; name two files.")
     for kind, path in written:
-        _check_kind(path, kind, overwrite)
+        what, is_kind = _KINDS["card" if kind == "model" and path.name.endswith(".card.json") else kind]
+        if overwrite or path.is_dir() or not path.exists() or not path.stat().st_size or is_kind(path):
+            continue
+        raise ProximityError(
+            f"{os.fspath(path)!r} exists and is not {what}; name another file, or give --overwrite to replace it."
+        )
 
 
 def _with_files_beside(path: Path, kind: str) -> list[Path]:
@@ -72,28 +74,15 @@ def _is_same(a: Path, b: Path) -> bool:
     return os.path.realpath(a) == os.path.realpath(b)
 
 
-def _check_kind(path: Path, kind: str, overwrite: bool) -> None:
-    """Raise if `path` is an existing file of another kind. An empty file is of every kind, a card goes with a model."""
-    what, is_kind = _KINDS["card" if kind == "model" and path.name.endswith(".card.json") else kind]
-    if overwrite or path.is_dir() or not path.exists() or not path.stat().st_size:
-        return
-    if not is_kind(path):
-        raise ProximityError(
-            f"{os.fspath(path)!r} exists and is not {what}; name another file, or give --overwrite to replace it."
-        )
-
-
 def _head(path: Path, size: int = 4096) -> bytes:
     """First bytes of a file, unpacked."""
     with open(path, "rb") as file:
         data = file.read(size)
     if data[:2] != b"\x1f\x8b":
         return data
-    try:
-        with gzip.open(path) as unpacked:
-            return unpacked.read(size)
-    except (OSError, EOFError):
-        return b""
+    with suppress(OSError, EOFError), gzip.open(path) as unpacked:
+        return unpacked.read(size)
+    return b""
 
 
 def _is_matrix(path: Path) -> bool:
@@ -114,9 +103,7 @@ def _is_matrix(path: Path) -> bool:
 
 
 def _is_report(path: Path) -> bool:
-    if not _head(path, 40).lower().startswith(b"<!doctype html"):
-        return False
-    page = path.read_bytes()
+    page = path.read_bytes() if _head(path, 40).lower().startswith(b"<!doctype html") else b""
     return b"similis study" in page or b"similis comparison" in page
 
 
@@ -141,11 +128,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], bool]]] = {
 
 @contextmanager
 def output_path(path: str) -> Iterator[Path]:
-    """Yield a path to write to.
-
-    For ``-``, a FIFO or a device it is a temporary file that is copied there once it is complete. A terminal gets
-    control characters by their numbers.
-    """
+    """Yield a path to write to: for ``-``, a FIFO or a device a temporary file that is copied there once complete."""
     if path != "-" and not is_stream(path):
         yield Path(path)
         return
@@ -153,29 +136,18 @@ def output_path(path: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else '.csv'}"
         yield copy
-        with open(copy, "rb") as file, _stream(path) as stream:
-            if _is_terminal(path):
+        sys.stdout.flush()
+        with open(copy, "rb") as file, nullcontext(sys.stdout.buffer) if path == "-" else atomic_write(path) as stream:
+            if _is_terminal(path):  # shows control characters by their numbers
                 stream.writelines(escape_controls(line.decode("utf-8", "backslashreplace")).encode() for line in file)
             else:
                 shutil.copyfileobj(file, stream)
-
-
-@contextmanager
-def _stream(path: str) -> Iterator[Any]:
-    if path != "-":
-        with atomic_write(path) as file:
-            yield file
-        return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+            stream.flush()
 
 
 def _is_terminal(path: str) -> bool:
-    if path == "-":
-        return sys.stdout.isatty()
-    if not Path(path).is_char_device():
-        return False
+    if path == "-" or not Path(path).is_char_device():
+        return path == "-" and sys.stdout.isatty()
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
     try:
         return os.isatty(descriptor)
@@ -195,6 +167,11 @@ def write_result(
     if not written:
         with output_path(path) as target:
             similis.write_proximity(target, matrix)
+    tell_written(path, json, message, **facts)
+
+
+def tell_written(path: str, json: bool, message: str, **facts: Any) -> None:
+    """Print that a file was written, or with `json` the facts; nothing about standard output."""
     if json:
         print_json({"output": path, **facts})
     elif path != "-":
@@ -214,10 +191,5 @@ def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bo
 
 def _escape_formula(cell: Any) -> Any:
     """Put an apostrophe before text that a spreadsheet would evaluate; numbers stay numbers."""
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)
+    return f"'{cell}" if is_formula else cell

@@ -7,18 +7,19 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial, reduce
+from math import isfinite
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import similis
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
-from similis.cli._console import input_path, note
+from similis.cli._console import input_path, is_number, note
 from similis.cli._options import argument, flags_of, option
 from similis.exceptions import InputWarning, ProximityError
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
     from similis.io import Objects, Proximity
 
+PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
 LARGE = 2**30  # bytes from which a matrix stays on disk
-# Measures of functions and matrices, which no file of objects holds.
 _NOT_FOR_FILES = {"Measure", "FromFunction", "FromMatrix"}
 # Measure of a data set's objects unless --measure names another one.
 _DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", "graphs": "weisfeiler-lehman"}
@@ -44,127 +45,82 @@ def measure_names() -> dict[str, type]:
     return found
 
 
-def complete_measure(incomplete: str) -> list[str]:
-    """Measures that begin with `incomplete`, for shell completion."""
-    return [name for name in measure_names() if name.startswith(incomplete)]
+def completion(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Complete a word in the shell by these names."""
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
-def complete_dataset(incomplete: str) -> list[str]:
-    """Data sets that begin with `incomplete`, for shell completion."""
-    return [info.name for info in similis.list_datasets() if info.name.startswith(incomplete)]
-
-
+complete_dataset = completion(lambda: (info.name for info in similis.list_datasets()))
 _option = partial(option, rich_help_panel="Data")
 _pairs = partial(option, rich_help_panel="Lists of pairs")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Options that name the data."""
+    """Options that name the data.
 
-    path: str | None = argument(
-        default=None,
-        metavar="FILE",
-        help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
-        "qza, h5ad, hdf5, mat, rds, graphml, mtx; FILE::NAME for one array of several; - reads a csv from standard "
-        "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
-        "json for graphs, point sets and series).",
-    )
-    more: list[str] | None = argument(
-        default=None,
-        metavar="[FILE...]",
-        help="More matrices of the same objects: methods run on each, on their mean, or on all together.",
-    )
-    labels: str | None = _option(
-        "-l",
-        metavar="FILE",
-        help="Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label "
-        "per line.",
-    )
-    kind: str | None = _option(
-        "-k",
-        metavar="similarity|dissimilarity",
-        help="Kind of the values. By default what the file names, or what its diagonal shows clearly. Of several "
-        "files, one kind for all or one for each, separated by commas.",
-    )
-    dataset: str | None = _option(
-        metavar="NAME",
-        help="A data set by name instead of a file; `similis datasets` lists them.",
-        autocompletion=complete_dataset,
-    )
-    measure: str | None = _option(
-        "-m",
-        metavar="NAME",
-        help="Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...",
-        autocompletion=complete_measure,
-    )
-    params: list[str] | None = _option(
-        "--param",
-        "-p",
-        metavar="KEY=VALUE",
-        help="A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.",
-    )
-    id_column: str | None = _option(
-        metavar="NAME",
-        help="Column of the objects' names, in the table of objects or in the --labels file; one called id or name "
-        "by default.",
-    )
-    label_column: str | None = _option(
-        metavar="NAME",
-        help="Column of the class labels, in the --metadata or --labels file, or else in the file of the matrix or "
-        "objects; one called class, label or target by default.",
-    )
-    columns: list[str] | None = _option(
-        "--column", metavar="NAME", help="A column that describes the objects; may be repeated, all others by default."
-    )
-    na: list[str] | None = _option(
-        metavar="WORD",
-        help="Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.",
-    )
-    symmetrize: bool = _option(default=False, help="Average both directions of an asymmetric matrix.")
-    directed: bool = _option(
-        default=False,
-        help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
-    )
-    format: str | None = _pairs(metavar="NAME", help="Format of the file, if its ending and contents do not show it.")
-    pair_columns: str | None = _pairs(
-        "--columns",
-        metavar="NAMES",
-        help="Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names or "
-        "numbers of both columns of ids and of that of the score.",
-    )
-    score: str | None = _pairs(
-        metavar="COLUMN", help="Column of the values: bitscore (of hits, by default), pident, ..."
-    )
-    aggregate: str | None = _pairs(
-        metavar="max|min|sum|mean", help="Value of a pair with several lines; the best one by default."
-    )
-    absent: str | None = _pairs(
-        metavar="missing|zero|NUMBER",
-        help="Value of pairs that are not listed: zero by default for scores of alignment hits, else missing.",
-    )
-    metadata: str | None = _option(
-        metavar="FILE",
-        help="Table of the objects: labels are taken from its --label-column, groups from its --group-column.",
-    )
-    group_column: str | None = _option(metavar="NAME", help="Column of the groups in the --metadata or --groups file.")
-    subset: list[str] | None = _option(
-        metavar="COLUMN=VALUE",
-        help="Keep the objects with this value in the --metadata table; a|b for several values; may be repeated.",
-    )
-    groups: str | None = _option(
-        metavar="FILE", help="Objects of one group are never split: lines `id,group`, or one group per line."
-    )
-    costs: str | None = _option(
-        metavar="FILE",
-        help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
-        "more in a smaller class.",
-    )
-    priors: str | None = _option(
-        metavar="PRIORS",
-        help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
-        "`class,share`.",
-    )
+    path FILE: Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, qza,
+        h5ad, hdf5, mat, rds, graphml, mtx; FILE::NAME for one array of several; - reads a csv from standard input),
+        list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; json for
+        graphs, point sets and series).
+    more [FILE...]: More matrices of the same objects: methods run on each, on their mean, or on all together.
+    labels FILE: Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label per
+        line.
+    kind similarity|dissimilarity: Kind of the values. By default what the file names, or what its diagonal shows
+        clearly. Of several files, one kind for all or one for each, separated by commas.
+    dataset NAME: A data set by name instead of a file; `similis datasets` lists them.
+    measure NAME: Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...
+    params KEY=VALUE: A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.
+    id_column NAME: Column of the objects' names, in the table of objects or in the --labels file; one called id or name
+        by default.
+    label_column NAME: Column of the class labels, in the --metadata or --labels file, or else in the file of the matrix
+        or objects; one called class, label or target by default.
+    columns NAME: A column that describes the objects; may be repeated, all others by default.
+    na WORD: Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.
+    symmetrize: Average both directions of an asymmetric matrix.
+    directed: Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.
+    format NAME: Format of the file, if its ending and contents do not show it.
+    pair_columns NAMES: Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names
+        or numbers of both columns of ids and of that of the score.
+    score COLUMN: Column of the values: bitscore (of hits, by default), pident, ...
+    aggregate max|min|sum|mean: Value of a pair with several lines; the best one by default.
+    absent missing|zero|NUMBER: Value of pairs that are not listed: zero by default for scores of alignment hits, else
+        missing.
+    metadata FILE: Table of the objects: labels are taken from its --label-column, groups from its --group-column.
+    group_column NAME: Column of the groups in the --metadata or --groups file.
+    subset COLUMN=VALUE: Keep the objects with this value in the --metadata table; a|b for several values; may be
+        repeated.
+    groups FILE: Objects of one group are never split: lines `id,group`, or one group per line.
+    costs FILE: Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs more
+        in a smaller class.
+    priors PRIORS: Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines
+        `class,share`.
+    """
+
+    path: str | None = argument(default=None)
+    more: list[str] | None = argument(default=None)
+    labels: str | None = _option("-l")
+    kind: str | None = _option("-k")
+    dataset: str | None = _option(autocompletion=complete_dataset)
+    measure: str | None = _option("-m", autocompletion=completion(measure_names))
+    params: list[str] | None = _option("--param", "-p")
+    id_column: str | None = _option()
+    label_column: str | None = _option()
+    columns: list[str] | None = _option("--column")
+    na: list[str] | None = _option()
+    symmetrize: bool = _option(default=False)
+    directed: bool = _option(default=False)
+    format: str | None = _pairs()
+    pair_columns: str | None = _pairs("--columns")
+    score: str | None = _pairs()
+    aggregate: str | None = _pairs()
+    absent: str | None = _pairs()
+    metadata: str | None = _option()
+    group_column: str | None = _option()
+    subset: list[str] | None = _option()
+    groups: str | None = _option()
+    costs: str | None = _option()
+    priors: str | None = _option()
 
     def name(self) -> str:
         """Name of the data, for titles; empty for standard input."""
@@ -193,9 +149,6 @@ class Source:
         return {name.removeprefix("pair_"): getattr(self, name) for name in PAIRS}
 
 
-PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
-
-
 class Inputs(NamedTuple):
     """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given."""
 
@@ -209,15 +162,11 @@ class Inputs(NamedTuple):
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments of :meth:`~similis.Study.run` beside the data."""
-        names = ("measure", "groups", "costs", "priors")
-        return {"kind": self.kinds, **{name: getattr(self, name) for name in names}}
+        return {"kind": self.kinds, **{name: getattr(self, name) for name in ("measure", "groups", "costs", "priors")}}
 
 
 def load_data(source: Source, *, need_labels: bool = False, task: str | None = "classification") -> Inputs:
-    """Read the data that a source names: the objects that have a label and a group, where these are given.
-
-    Labels are numbers in a regression; without a `task`, those of which :func:`~similis.study.choose_task` says so.
-    """
+    """Read the data that a source names: the objects that have a label and a group, where these are given."""
     import numpy as np
 
     if (source.path is None) == (source.dataset is None):
@@ -237,37 +186,29 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
         inputs = inputs._replace(data=data, groups=values.get("group"))
     data = inputs.data
     if source.symmetrize and need_labels and inputs.measure is not None:
-        raise ProximityError(
-            "--symmetrize is for matrices; where a method needs it, objects are measured in both directions and "
-            "averaged."
-        )
+        objects = "where a method needs it, objects are measured in both directions and averaged"
+        raise ProximityError(f"--symmetrize is for matrices; {objects}.")
     if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
     if data.labels is not None and task != "classification":
         numbers = _as_numbers(data.labels)
         if task == "regression" and numbers is None:
-            wrong = next(label for label in data.labels.tolist() if not _is_number(str(label)))
+            wrong = next(v for v in data.labels.tolist() if not (is_number(str(v)) and isfinite(float(v))))
             raise ProximityError(f"A regression needs numbers, and {str(wrong)[:40]!r} is none; see --target.")
         if task is None and numbers is not None and similis.study.choose_task(numbers) == "regression":
-            note(
-                f"the labels are {len(np.unique(numbers))} numbers: a regression; --task classification reads classes."
-            )
-            task = "regression"
+            n_labels, task = len(np.unique(numbers)), "regression"
+            note(f"the labels are {n_labels} numbers: a regression; --task classification reads classes.")
         if task == "regression":
             return inputs._replace(target=numbers)
     if data.labels is not None and (need_labels or source.labels is not None):
         similis.io.check_classes(data.labels, source.labels or source.path or str(source.dataset))
-    if source.costs is not None:
-        inputs = inputs._replace(costs=_read_costs(source.costs, data.labels))
-    if source.priors is not None:
-        inputs = inputs._replace(priors=_read_priors(source.priors, data.labels))
-    return inputs
+    costs = None if source.costs is None else _read_costs(source.costs, data.labels)
+    priors = None if source.priors is None else _read_priors(source.priors, data.labels)
+    return inputs._replace(costs=costs, priors=priors)
 
 
 def load_unlabeled(source: Source, labeled: Inputs) -> Any:
     """Read the objects that have no label: objects, or their rows against those that have one."""
-    import numpy as np
-
     every: Any = load_data(replace(source, labels=None, label_column=None, groups=None, costs=None, priors=None)).data
     if every.ids is None or labeled.data.ids is None:
         raise ProximityError("--predict-unlabeled needs ids, by which objects without a label are recognized.")
@@ -276,7 +217,7 @@ def load_unlabeled(source: Source, labeled: Inputs) -> Any:
     if not rows:
         raise ProximityError("--predict-unlabeled: every object has a label.")
     if not isinstance(every, similis.Proximity):
-        return replace(_take(every, np.array(rows)), labels=None)
+        return replace(_take(every, rows), labels=None)
     columns = [i for i, name in enumerate(every.ids) if name in known]
     values: Any = every.values[rows][:, columns]
     ids, column_ids = (tuple(every.ids[i] for i in some) for some in (rows, columns))
@@ -286,32 +227,23 @@ def load_unlabeled(source: Source, labeled: Inputs) -> Any:
 def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Positions of the objects that have a label or group in a file of these, and the labels or groups."""
     is_label = what == "label"
-    return similis.io.align_labels(
-        path,
-        data.ids,
-        data.n,
-        column=source.label_column if is_label else source.group_column,
-        id_column=source.id_column if is_label or source.metadata is not None else None,
-        na=source.na or None,
-        what=what,
-    )
+    column = source.label_column if is_label else source.group_column
+    id_column = source.id_column if is_label or source.metadata is not None else None
+    names: dict[str, Any] = {"column": column, "id_column": id_column, "na": source.na or None}
+    return similis.io.align_labels(path, data.ids, data.n, what=what, **names)
 
 
-def _take(data: Proximity | Objects, rows: NDArray[Any]) -> Any:
-    """Some of the objects."""
+def _take(data: Proximity | Objects, rows: Sequence[int] | NDArray[Any]) -> Any:
     if len(rows) == data.n:
         return data
     if isinstance(data, similis.Proximity):
         return data.take(rows)
     ids = None if data.ids is None else tuple(data.ids[i] for i in rows)
-    labels = None if data.labels is None else data.labels[rows]
-    return replace(data, values=data.values[rows], ids=ids, labels=labels)
+    return replace(data, values=data.values[rows], ids=ids, labels=None if data.labels is None else data.labels[rows])
 
 
 def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[Inputs, Source]:
-    """Objects of the subset, and the source with the files of labels and groups that the metadata stand for."""
-    import numpy as np
-
+    """Objects of the subset, and the source with the metadata as the files of labels and groups."""
     if source.metadata is None:
         if source.subset:
             raise ProximityError("--subset names a column of the table that --metadata names; give both.")
@@ -321,12 +253,11 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
         column, equals, values = item.partition("=")
         if not equals or not column or not values:
             raise ProximityError(f"A subset is given as COLUMN=VALUE, for example batch=b1. Got {item[:40]!r}.")
-        rows, found = similis.io.align_labels(
-            source.metadata, data.ids, data.n, column=column, id_column=source.id_column, na=source.na, what="value"
-        )
-        kept = rows[np.isin(found.astype(str), values.split("|"))]
-        if not len(kept):
-            there = ", ".join(map(str, np.unique(found)[:5]))
+        names: dict[str, Any] = {"column": column, "id_column": source.id_column, "na": source.na}
+        rows, found = similis.io.align_labels(source.metadata, data.ids, data.n, what="value", **names)
+        kept = [row for row, value in zip(rows, found.tolist()) if str(value) in values.split("|")]
+        if not kept:
+            there = ", ".join(map(str, sorted(set(found.tolist()))[:5]))
             raise ProximityError(f"{source.metadata}: no object has {item[:40]!r}. Values of {column!r}: {there[:80]}.")
         note(f"--subset {item}: {len(kept)} of {data.n} objects are kept.")
         data = _take(data, kept)
@@ -344,18 +275,10 @@ def read_matrix(source: Source, name: str) -> Proximity:
 
     file, _, key = name.partition("::")
     with input_path(file) as path, _warn_at_end() as warned:
-        P = similis.read_proximity(
-            path,
-            labels=source.labels,
-            label_column=None if source.metadata is not None else source.label_column,
-            id_column=source.id_column,
-            na=source.na or None,
-            kind=source.kind,
-            mmap=_is_large(path),
-            directed=source.directed,
-            key=key or None,
-            **source.pairs(),
-        )
+        label_column = None if source.metadata is not None else source.label_column
+        names = {"labels": source.labels, "label_column": label_column, "id_column": source.id_column}
+        how: dict[str, Any] = {"kind": source.kind, "directed": source.directed, "na": source.na or None}
+        P = similis.read_proximity(path, mmap=_is_large(path), key=key or None, **names, **how, **source.pairs())
         values = load_stored(P.values) if is_stored(P.values) else P.values
         if source.symmetrize:
             values = similis.symmetrize(values)
@@ -377,17 +300,14 @@ def _warn_at_end() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def _how_read(P: Proximity, kind_is_given: bool) -> str:
-    """Sentence about a kind that the file does not state itself, and about absent entries; empty if there are none."""
+    """Sentence about a kind that the file does not state, and about absent entries; may be empty."""
     about = P.about or {}
-    is_sparse = "lines" not in about and "absent" in about
-    reason = "" if kind_is_given else about.get("reason", "")
-    if not reason and not is_sparse:
-        return ""
-    words = f"{about['format']}, {P.n} objects, {P.kind} {reason}".rstrip()
-    if is_sparse:
-        words += f"; {about['pairs']} of {about['possible']} ordered pairs present, absent ones are {about['absent']}"
-        words += f"; {about['diagonal']}" if about.get("diagonal") else ""
-    return words
+    reason, absent = "" if kind_is_given else about.get("reason", ""), ""
+    if "lines" not in about and "absent" in about:
+        absent = f"; {about['pairs']} of {about['possible']} ordered pairs present, absent ones are {about['absent']}"
+        absent += f"; {about['diagonal']}" if about.get("diagonal") else ""
+    words = f"{about.get('format')}, {P.n} objects, {P.kind} {reason}".rstrip()
+    return words + absent if reason or absent else ""
 
 
 def _read_file(source: Source, name: str) -> Inputs:
@@ -398,21 +318,17 @@ def _read_file(source: Source, name: str) -> Inputs:
     measure = make_measure(source.measure, source.params or [])
     if source.labels is not None or source.metadata is not None:
         source = replace(source, id_column=None, label_column=None)
-    with input_path(name) as path:
-        objects = read_table(path, source, measure.cells)
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
-    return Inputs(objects, measure)
+    with input_path(name) as path:
+        return Inputs(read_table(path, source, measure.cells), measure)
 
 
 def read_table(path: Path, source: Source, cells: Any) -> Objects:
     """Read the objects of a file for a measure that compares such cells."""
+    id_column, columns = source.id_column, source.columns or None
     objects: Objects = similis.io.read_objects(
-        path,
-        id_column=source.id_column,
-        label_column=source.label_column,
-        columns=source.columns or None,
-        types=cells,
+        path, id_column=id_column, label_column=source.label_column, columns=columns, types=cells
     )
     if objects.values.ndim > 1 or objects.values.dtype == object or cells == "text":
         return objects
@@ -445,18 +361,16 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
 def in_order(P: Proximity, ids: Sequence[str], must: str) -> Proximity:
     """Matrix with its objects in the order of `ids`; the error for other objects starts with the condition `must`."""
     place = {name: i for i, name in enumerate(P.ids or ())}
-    other = sorted(set(ids) ^ place.keys())
-    if other:
+    if other := sorted(set(ids) ^ place.keys()):
         raise ProximityError(f"{must} {other[0][:40]!r} is in one of them only.")
     return P.take([place[name] for name in ids])
 
 
 def _is_large(path: Path) -> bool:
     """Tell whether a matrix stays on disk: an npy file or zarr store of a gigabyte or more."""
-    if path.suffix.lower() not in (".npy", ".zarr"):
-        return False
     files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
+    is_stored = path.suffix.lower() in (".npy", ".zarr")
+    return is_stored and sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
 
 
 def _read_dataset(source: Source, name: str) -> Inputs:
@@ -469,9 +383,8 @@ def _read_dataset(source: Source, name: str) -> Inputs:
             raise ProximityError(f"{name} is a matrix already; leave --measure out.")
         return Inputs(similis.Proximity(bunch.proximity, kind=bunch.kind, labels=labels))
     if bunch.kind not in _DEFAULTS:
-        raise ProximityError(
-            f"{name} holds {bunch.kind}, which the command line cannot compare; use similis from Python."
-        )
+        what = f"{name} holds {bunch.kind}, which the command line cannot compare"
+        raise ProximityError(f"{what}; use similis from Python.")
     chosen = source.measure or _DEFAULTS[bunch.kind]
     if source.measure is None:
         note(f"{name} holds {bunch.kind} data, compared by {chosen} (--measure names another measure).")
@@ -489,19 +402,18 @@ def _read_dataset(source: Source, name: str) -> Inputs:
 
 def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:
     """Costs in the order of the classes; the file may name the classes in any order."""
-    import numpy as np
-
     if path == "balanced":
         return path
-    table = similis.read_proximity(path, directed=True)
-    classes = [str(name) for name in np.unique(labels)]
-    if table.ids is None:
-        if len(table.values) != len(classes):
-            raise ProximityError(
-                f"{path} must have a row and a column per class. Got {len(table.values)} for {len(classes)} classes."
-            )
-        return table.values
-    return in_order(table, classes, f"{path} must name the classes of the labels, and no others.").values
+    table, classes = similis.read_proximity(path, directed=True), _class_names(labels)
+    if table.ids is not None:
+        return in_order(table, classes, f"{path} must name the classes of the labels, and no others.").values
+    if (n := len(table.values)) != len(classes):
+        raise ProximityError(f"{path} must have a row and a column per class. Got {n} for {len(classes)} classes.")
+    return table.values
+
+
+def _class_names(labels: NDArray[Any]) -> list[str]:
+    return list(map(str, sorted(set(labels.tolist()))))
 
 
 def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
@@ -513,11 +425,11 @@ def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
     pairs = [item.rpartition("=") for item in text.split(",")]
     if "=" not in text:
         pairs = [line.rpartition(",") for line in Path(text).read_text(encoding="utf-8-sig").splitlines() if line]
-        if pairs and not _is_number(pairs[0][2]):
+        if pairs and not is_number(pairs[0][2]):
             del pairs[0]  # a header
-    classes = [str(name) for name in np.unique(labels)]
+    classes = _class_names(labels)
     given = {name.strip().strip('"'): value for name, _, value in pairs}
-    wrong = next((name for name, value in given.items() if name not in classes or not _is_number(value)), None)
+    wrong = next((name for name, value in given.items() if name not in classes or not is_number(value)), None)
     if wrong is not None or len(given) < len(classes):
         what = f"Got {wrong[:40]!r}." if wrong is not None else f"Got {len(given)} of {len(classes)} classes."
         raise ProximityError(f"--priors must give one number for each of the classes {', '.join(classes)[:80]}. {what}")
@@ -526,21 +438,11 @@ def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
 
 def _as_numbers(labels: NDArray[Any]) -> NDArray[Any] | None:
     """Labels as numbers; None if some label is not a finite number, or they are booleans."""
-    import numpy as np
-
-    try:
-        numbers = labels.astype(np.float64)
-    except ValueError:
-        return None
-    return numbers if labels.dtype.kind != "b" and np.isfinite(numbers).all() else None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        numbers = labels.astype(float)
+        if labels.dtype.kind != "b" and all(map(isfinite, numbers.tolist())):
+            return numbers
+    return None
 
 
 def make_measure(name: str, params: list[str]) -> Any:
@@ -553,9 +455,8 @@ def make_measure(name: str, params: list[str]) -> Any:
         raise ProximityError(f"There is no measure {name[:40]!r}. {hint}")
     given = dict(map(_parse_parameter, params))
     allowed = [p for p in inspect.signature(chosen).parameters if p != "self"]
-    for key in given:
-        if key not in allowed:
-            raise ProximityError(f"{name} has no parameter {key[:40]!r}. It has {', '.join(allowed) or 'none'}.")
+    if wrong := [key for key in given if key not in allowed]:
+        raise ProximityError(f"{name} has no parameter {wrong[0][:40]!r}. It has {', '.join(allowed) or 'none'}.")
     return chosen(**given)
 
 

@@ -6,7 +6,7 @@ import csv
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,7 @@ from similis.exceptions import ProximityError
 @command(only=("measure", "params", "columns", "label_column", "id_column"))
 def stream(
     *,
-    path: str = argument(
-        metavar="FILE", help="Table of objects (csv or tsv), one line each; - reads a csv from standard input."
-    ),
+    path: str = argument(),
     source: Source,
     output: str | None = option("-o", metavar="FILE", help="Write the state after the last batch, for --resume."),
     resume: str | None = option(metavar="FILE", help="Continue with the state that an earlier run wrote."),
@@ -36,6 +34,8 @@ def stream(
     overwrite: Overwrite = False,
 ) -> None:
     """Predict objects as they arrive, and update the model with those that have labels (incremental HLM).
+
+    path FILE: Table of objects (csv or tsv), one line each; - reads a csv from standard input.
 
     FILE is read in batches of lines. The model of the earlier batches predicts each batch: a row of the output holds
     id, predicted label and given label. Then the model is updated with the batch, if it has labels; the first batch
@@ -54,13 +54,8 @@ def stream(
     if (source.measure is None) == (resume is None):
         raise ProximityError("Give either --measure or --resume.")
     if resume is None:
-        model = similis.IncrementalHLM(
-            scheme=scheme,
-            n_components=components,
-            max_components=max_components,
-            bounded=True,
-            random_state=random_state,
-        )
+        size = {"n_components": components, "max_components": max_components, "bounded": True}
+        model = similis.IncrementalHLM(scheme=scheme, random_state=random_state, **size)
         state = similis.stream_fit(model, make_measure(str(source.measure), source.params or []))
     else:
         state = similis.load(resume)
@@ -91,12 +86,9 @@ def stream(
 
 def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
     """Objects of each batch of lines, read as a file with the first line of the whole."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
+    table = nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
+    with tempfile.TemporaryDirectory() as folder, table as lines:
         part = Path(folder) / f"batch{'.tsv' if path.endswith(('.tsv', '.tab')) else '.csv'}"
-        lines: Any = sys.stdin
-        if path != "-":
-            lines = stack.enter_context(open(path, encoding="utf-8-sig", newline=""))
         header = lines.readline()
         while rows := list(islice(lines, size)):
             part.write_text(header + "".join(rows), encoding="utf-8", newline="")

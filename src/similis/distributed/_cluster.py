@@ -26,6 +26,8 @@ _AHEAD = 3  # tasks submitted in advance for each thread of the cluster
 NO_WORKERS = 60.0  # seconds to wait for a worker on a cluster without any
 _INTERVAL = 5.0  # seconds between two looks at the workers
 _ANSWER = 30.0  # seconds to wait for an answer of the scheduler
+FEW_PAIRS = 2**10  # fewer pairs are measured locally
+_MOST = 2**18  # pairs per task: two megabytes of indices
 
 
 def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 5.0) -> Any:
@@ -122,13 +124,6 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     ----------
     client : distributed.Client
         From :func:`connect`. It is closed if the cluster is left without workers.
-
-    Examples
-    --------
-    >>> from similis import Study
-    >>> from similis.distributed import cluster_jobs, connect
-    >>> with connect(n_workers=2) as client, cluster_jobs(client):  # doctest: +SKIP
-    ...     Study(n_jobs=-1).run(S, y)
     """
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
@@ -197,10 +192,6 @@ def run_unordered(task: Callable[[T], Any], items: Iterable[T], client: Any) -> 
             for future in done:
                 # The result lies on a worker, which may have become unreachable since.
                 yield under_way.pop(future), future.result(timeout=2 * _ANSWER)
-
-
-FEW_PAIRS = 2**10  # fewer pairs are measured locally
-_MOST = 2**18  # pairs per task: two megabytes of indices
 
 
 def pairs_on_cluster(measure: Measure, objects: Any, client: Any) -> Callable[[Any, Any], Array]:

@@ -58,14 +58,6 @@ def predict_blocks(
         Cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
-
-    Examples
-    --------
-    >>> from similis import NearestCentroid
-    >>> from similis.distributed import predict_blocks
-    >>> S = [[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]]
-    >>> predict_blocks(NearestCentroid().fit(S, [0, 0, 1, 1]), S, block_size=3)
-    array([0, 0, 1, 1])
     """
     if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
         raise ProximityError(f"predict_blocks needs a matrix or a list of objects. Got a {type(X).__name__}.")

@@ -57,8 +57,7 @@ def make_report(result: study.StudyResult, *, refresh: float | None = None) -> s
         Refresh interval in seconds, for the page of a running study.
     """
     advice, reason = _recommend(result)
-    measured = bool(result.fingerprint.get("measure"))
-    has_race = len(result.splits) > 1 and not result.is_loo
+    measured, has_race = bool(result.fingerprint.get("measure")), len(result.splits) > 1 and not result.is_loo
     others = [name for name in result.complete_methods() if advice is not None and name != advice.method]
     return _render_page(
         "report.html",
@@ -218,8 +217,7 @@ def _show_predictions(result: study.StudyResult, advice: study.Recommendation | 
     """Disagreement, confusion and hard objects."""
     if advice is None or result.target is not None:
         return {"agreement": None, "confusion": None, "hard": None}
-    share = result.predictions_by_object().share_wrong()
-    few = len(result.classes) <= _MAX_CLASSES
+    share, few = result.predictions_by_object().share_wrong(), len(result.classes) <= _MAX_CLASSES
     return {
         "agreement": study.AgreementDisplay.from_result(result, plot=False),
         "confusion": study.ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
@@ -265,12 +263,12 @@ def _list_provenance(result: study.StudyResult) -> list[tuple[str, str]]:
         rows.append(("measure", str(fingerprint["measure"]).rpartition(".")[2] or "objects were measured"))
     rows.append(("matrix", str(fingerprint.get("matrix", ""))))
     for number, session in enumerate(sessions, 1):
-        head = "run" if len(sessions) == 1 else f"run {number} of {len(sessions)}"
+        head = f"run {number} of {len(sessions)}" if len(sessions) > 1 else "run"
         rows.append((head, str(session.get("started", ""))))
     if sessions:
         versions, machine = dict(sessions[-1].get("versions") or {}), sessions[-1].get("machine")
-        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
         parts = machine.values() if isinstance(machine, dict) else [machine or ""]
+        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
         rows.append(("machine", ", ".join(map(str, parts))))
     return [row for row in rows if row[1]]
 
