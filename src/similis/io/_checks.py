@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array
 from similis._utils.disk import is_stored
 from similis._utils.messages import warn_user
 from similis.base import Kind, check_frame_order, fill_masked, kind_evidence
@@ -132,7 +132,7 @@ class ReadOptions:
             )
 
 
-def as_values(values: Any) -> NDArray[Any]:
+def as_values(values: Any) -> Array:
     """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
         return values
@@ -166,7 +166,7 @@ def as_values(values: Any) -> NDArray[Any]:
     return values
 
 
-def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
+def _from_objects(values: Array) -> Array:
     """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
     result = np.full(values.shape, np.nan)
     for place, entry in np.ndenumerate(values):
@@ -183,8 +183,7 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
-    """Raise if an entry is infinite, and name the first."""
+def reject_infinite(values: Array, where: str = "values") -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
             return
@@ -213,7 +212,7 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     return names
 
 
-def as_labels(labels: Any, n: int) -> NDArray[Any]:
+def as_labels(labels: Any, n: int) -> Array:
     """Validate `n` labels: text, integers or booleans; whole floats become integers."""
     rule = "labels must be one per object"
     if np.ma.is_masked(labels):
@@ -241,7 +240,7 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
     return array
 
 
-def decode_labels(labels: list[str]) -> NDArray[Any]:
+def decode_labels(labels: list[str]) -> Array:
     """Convert labels to integers or booleans if all are spelled like one; else keep text."""
     if set(labels) <= {"True", "False"}:
         return np.array([label == "True" for label in labels])
@@ -269,6 +268,5 @@ def quote_short(value: Any, width: int = 40) -> str:
 
 
 def check_kind(kind: Any) -> None:
-    """Raise unless `kind` is a kind or None."""
     if kind is not None and kind not in KINDS:
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")

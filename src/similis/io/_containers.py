@@ -19,9 +19,9 @@ from typing import IO, Any
 from xml.parsers import expat
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
@@ -144,7 +144,7 @@ def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
         at += 8 + size + (0 if kind == _COMPRESSED else -size % 8)
 
 
-def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
+def _mat_numbers(element: tuple[int, bytes], order: str) -> Array:
     return np.frombuffer(element[1], order + _TYPES[element[0]])
 
 
@@ -203,9 +203,7 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
         file.visititems(collect)
         forms = {name: _text(item.attrs.get("MATLAB_class", "")) for name, item in arrays.items()}
         is_matlab = any(forms.values())
-        numeric = {
-            k: array for k, array in arrays.items() if array.dtype.kind in "fiub" and forms[k] not in _NO_NUMBERS
-        }
+        numeric = {k: a for k, a in arrays.items() if a.dtype.kind in "fiub" and forms[k] not in _NO_NUMBERS}
         chosen = choose_array(_possible_matrices(numeric), options.key, where, options.square)
         values = source.array(arrays[chosen])
         texts = {}
@@ -248,7 +246,7 @@ class _Hdf5:
         self.h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
         self.file, self.where, self.max_bytes = file, where, max_bytes
 
-    def array(self, item: Any) -> NDArray[Any]:
+    def array(self, item: Any) -> Array:
         if not isinstance(item, self.h5py.Dataset):
             raise ProximityError(f"{self.where}: {quote_short(item.name)} must be an array. Got a group.")
         if item.is_virtual or item.external:
@@ -432,7 +430,7 @@ def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
         node = node.value[1]
 
 
-def _r_numbers(node: Any) -> NDArray[np.float64]:
+def _r_numbers(node: Any) -> Floats:
     """Numbers of a vector; NA becomes the plain NaN of NumPy."""
     values = np.ma.filled(np.ma.asarray(node.value).astype(np.float64), np.nan)
     missing = np.isnan(values)
@@ -550,7 +548,7 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(where, values, kind=kind, about=about)
 
 
-def _market_matrix(entries: NDArray[np.float64], shape: tuple[int, int], form: str, symmetry: str) -> Any:
+def _market_matrix(entries: Floats, shape: tuple[int, int], form: str, symmetry: str) -> Any:
     """Matrix of a list of its columns, or of lines with row, column and value, counted from 1; a pattern has ones."""
     if form == "array" and symmetry == "general":
         return np.reshape(entries, shape, order="F")

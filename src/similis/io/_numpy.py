@@ -1,7 +1,6 @@
 """NumPy files: npz, and npy with a JSON sidecar. Pickled objects are never read.
 
-The shape and type that the header of an array declares must agree with the bytes that are there, and with what the
-caller is ready to unpack, before anything of that size is allocated.
+What the header of an array declares must agree with the bytes that are there before anything of that size is allocated.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array
 from similis._utils.files import atomic_write, is_stream, parse_errors, short_path
 from similis._utils.threads import row_blocks
 from similis.base import Kind
@@ -34,6 +33,7 @@ from similis.io._proximity import Proximity, is_condensed, proximity_in_file, sq
 _HEADERS = {b"\1\0": npy.read_array_header_1_0, b"\2\0": npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _SPARSE = ("indices", "indptr", "row", "col", "format", "shape")
+_CARD = {"format": "similis proximity", "version": 1}
 
 
 def read_npz(path: Path, options: ReadOptions) -> Proximity:
@@ -51,10 +51,9 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
         is_sparse = {"data", "format", "shape"} <= set(members)
         key = "data" if is_sparse else choose_array(headers, options.key, where, options.square)
         labels = "labels" if "labels" in members else "y"
-        parts: dict[str, NDArray[Any]] = {}
-        for name in (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ())):
-            if name not in members:
-                continue
+        parts: dict[str, Array] = {}
+        wanted = (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ()))
+        for name in filter(members.__contains__, wanted):
             parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
@@ -81,14 +80,14 @@ def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions,
     with parse_errors(where, "sparse matrix"):
         form = parts["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
-        shape = tuple(parts["shape"].tolist())
-        if form == "coo":
-            matrix = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape).tocsr()
-        elif form in ("csr", "csc"):
-            make = sparse.csr_array if form == "csr" else sparse.csc_array
-            matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-        else:
+        data, shape = parts["data"], tuple(parts["shape"].tolist())
+        if form not in ("coo", "csr", "csc"):
             raise ProximityError(f"{where} holds a sparse matrix of the format {quote_short(form)}; convert it to csr.")
+        if form == "coo":
+            matrix = sparse.coo_array((data, (parts["row"], parts["col"])), shape=shape).tocsr()
+        else:
+            make = sparse.csr_array if form == "csr" else sparse.csc_array
+            matrix = make((data, parts["indices"], parts["indptr"]), shape=shape)
         matrix.check_format(full_check=True)
     return sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
 
@@ -111,20 +110,19 @@ def read_npy(path: Path, options: ReadOptions) -> Proximity:
     """Read an npy file, with ids, kind and labels from the JSON file beside it, if there is one."""
     where = short_path(path)
     with parse_errors(where, "npy file"), open(path, "rb") as file:
-        header = read_header(file, where, os.path.getsize(path))
+        shape, fortran, dtype = header = read_header(file, where, os.path.getsize(path))
+        order: Any = "F" if fortran else "C"
         if options.mmap:
-            shape, fortran, dtype = header
-            order: Any = "F" if fortran else "C"
-            values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
+            values: Array = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
         else:
             values = _data(file, header)
     beside, names = sidecar(path), path.with_name(path.name + ".labels.txt")
     about: dict[str, Any] = {}
-    if values.ndim == 1 and not beside.exists():
-        values, about = square_of_condensed(values, where), {"kind": "dissimilarity"}
     if beside.exists():
         about = parts_of_card(_card_beside(path), values.shape, short_path(beside))
-    elif names.exists():  # written by `sourmash compare`
+    elif values.ndim == 1:
+        values, about = square_of_condensed(values, where), {"kind": "dissimilarity"}
+    if names.exists() and not beside.exists():  # written by `sourmash compare`
         with parse_errors(short_path(names), "text file"):
             about["ids"] = names.read_text(encoding="utf-8-sig").splitlines()
     return proximity_in_file(where, values, **about)
@@ -133,8 +131,8 @@ def read_npy(path: Path, options: ReadOptions) -> Proximity:
 def write_npy(path: Path, P: Proximity) -> None:
     """Write the matrix, and everything else to the sidecar.
 
-    Two files cannot be renamed at once. If an older pair exists, the sidecar therefore describes both matrices until
-    the new one is renamed, with a digest by which a reader recognizes the new matrix.
+    Two files cannot be renamed at once: if there is an older pair, the sidecar describes both matrices until the new
+    one is renamed, with a digest by which a reader recognizes it.
     """
     old = None
     if path.exists() and sidecar(path).exists():
@@ -155,18 +153,15 @@ def write_npy(path: Path, P: Proximity) -> None:
 
 
 def write_card(path: Path, found: dict[str, Any]) -> None:
-    """Write the sidecar of an npy file."""
     with atomic_write(sidecar(path)) as file:
         file.write(json.dumps(found, ensure_ascii=False, indent=1).encode())
 
 
 def sidecar(path: Path) -> Path:
-    """Path of the JSON file that belongs to an npy file."""
     return path.with_name(path.name + ".json")
 
 
 def card(P: Proximity) -> dict[str, Any]:
-    """Card of a matrix: everything but its values, for JSON."""
     return matrix_card(P.shape, kind=P.kind, ids=P.ids, column_ids=P.column_ids, labels=P.labels)
 
 
@@ -184,8 +179,7 @@ def matrix_card(
     if not is_shape or len(shape) < 2:
         raise ProximityError(f"shape must hold two whole numbers or more. Got {str(shape)[:60]!r}.")
     return {
-        "format": "similis proximity",
-        "version": 1,
+        **_CARD,
         "shape": list(shape),
         "kind": kind,
         "ids": None if ids is None else as_ids(ids, shape[0], "row"),
@@ -196,13 +190,11 @@ def matrix_card(
 
 def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, Any]:
     """Kind, ids and labels that a card holds for a matrix of this shape."""
-    if not isinstance(found, dict) or found.get("format") != "similis proximity" or found.get("version") != 1:
+    if not isinstance(found, dict) or any(found.get(name) != value for name, value in _CARD.items()):
         raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
     if found.get("shape") != list(shape):
-        raise ProximityError(
-            f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, but the one beside it has shape "
-            f"{tuple(shape)}; write both again."
-        )
+        other = f"but the one beside it has shape {tuple(shape)}; write both again."
+        raise ProximityError(f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, {other}")
     for name in ("ids", "column_ids", "labels"):
         if not isinstance(found.get(name), list | None):
             raise ProximityError(f"{where}: {name!r} must be a list. Got {quote_short(found[name])}.")
@@ -210,7 +202,6 @@ def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, A
 
 
 def choose_array(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
-    """Name of the array that is the matrix."""
     names = ", ".join(map(quote_short, headers))[:120] or "nothing"
     if key is not None:
         if key not in headers:
@@ -219,14 +210,12 @@ def choose_array(headers: dict[str, Any], key: str | None, where: str, square: b
     if "values" in headers:
         return "values"
 
-    def fits(header: Any, kinds: str) -> bool:
-        shape, _, dtype = header
-        return len(shape) in (2, 3) and dtype.kind in kinds and (shape[0] == shape[1] or not square)
-
-    found = [name for name, header in headers.items() if fits(header, "f")]
-    found = found or [name for name, header in headers.items() if fits(header, "iub")]
+    kinds = {name: dtype.kind for name, (_, _, dtype) in headers.items()}
+    shapes = {name: shape for name, (shape, _, _) in headers.items()}
+    found = [name for name, shape in shapes.items() if len(shape) in (2, 3) and (shape[0] == shape[1] or not square)]
+    found = [k for k in found if kinds[k] == "f"] or [k for k in found if kinds[k] in "iub"]
     if square and not found:
-        found = [name for name, (shape, _, dtype) in headers.items() if dtype.kind in "fiu" and is_condensed(shape)]
+        found = [name for name, shape in shapes.items() if kinds[name] in "fiu" and is_condensed(shape)]
     if len(found) == 1:
         return found[0]
     if any(dtype.hasobject for _, _, dtype in headers.values()):
@@ -238,8 +227,7 @@ def choose_array(headers: dict[str, Any], key: str | None, where: str, square: b
     )
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> NDArray[Any]:
-    """Read one array of an archive after checking its declared size."""
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> Array:
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
@@ -253,11 +241,9 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, ma
 
 
 def check_size(where: str, size: int, max_bytes: int) -> None:
-    """Raise if something unpacks to more than `max_bytes`."""
     if size > max_bytes:
-        raise ProximityError(
-            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
-        )
+        rule = f"more than max_bytes={max_bytes}; raise it if you trust it."
+        raise ProximityError(f"{where} unpacks to {size} bytes, {rule}")
 
 
 def read_header(
@@ -281,14 +267,12 @@ def read_header(
     if size is not None:
         n_bytes = size - file.tell()
         if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
-            raise ProximityError(
-                f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the "
-                "file is truncated or damaged."
-            )
+            wrong = f"Got {n_bytes} bytes: the file is truncated or damaged."
+            raise ProximityError(f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. {wrong}")
     return shape, fortran, dtype
 
 
-def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
+def _data(file: IO[bytes], header: Any) -> Array:
     """Read the bytes after the header, in pieces, into an array of the declared shape."""
     shape, fortran, dtype = header
     flat = np.empty(math.prod(shape), dtype)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Floats
 from similis.exceptions import ProximityError
 from similis.io._checks import PairOptions, quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
@@ -73,8 +74,6 @@ _ATTRIBUTE = re.compile(r"'([^']*)': ([^,]+)")
 
 
 class Layout(NamedTuple):
-    """Columns of a pair list."""
-
     places: tuple[int, int, int]  # of both ids and of the score
     n_header: int  # lines of the header
     score: str  # canonical name
@@ -348,7 +347,7 @@ class _PlainParser:
         self.places, self.mark = np.array(places), ord(mark)
         self.left = _Index()
         self.right = self.left if square else _Index()
-        self.parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]] = []
+        self.parts: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
 
     def parse(self, block: bytes) -> int:
         """Parse whole lines and return their number; 0 if one of them is not plain."""
@@ -383,7 +382,6 @@ class _PlainParser:
 
 
 def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) -> None:
-    """Parse a text file in blocks and add its lines to `pairs`."""
     where, lines = pairs.where, _Lines(pairs.where)
     with open_utf8(path, max_bytes) as file:
         plain: _PlainParser | None = None
@@ -438,7 +436,7 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
 
 def parse_rows(
     rows: list[list[str]], numbers: list[int], places: tuple[int, int, int], where: str, mark: str
-) -> tuple[list[str], list[str], NDArray[np.float64]]:
+) -> tuple[list[str], list[str], Floats]:
     """Parse lines of cells: all at once if each has its ids and a number, else one by one."""
     a, b, s = places
     try:

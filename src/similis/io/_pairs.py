@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
@@ -34,7 +35,7 @@ _DISSIMILARITIES = set(
     "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
     "hamming levenshtein".split()
 )
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, values
+Entries = tuple[Array, Array, Array]  # rows, columns, values
 HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
 
@@ -114,7 +115,6 @@ def read_pairs(
 
 
 def read_pair_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
-    """Read a list of pairs, as :func:`read_pairs` does."""
     pairs = _Collected(short_path(path), options.pairs, options.square)
     if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
         pairs.form = HITS
@@ -138,7 +138,7 @@ class _Collected:
     n_missing: int = 0
     n_unnamed: int = 0  # columns of numbers without names of which the first was taken
     index: tuple[defaultdict[str, int], ...] = ()  # number of every id: of rows, of columns
-    parts: list[list[NDArray[Any]]] = field(default_factory=lambda: [[], [], []])  # rows, columns, values
+    parts: list[list[Array]] = field(default_factory=lambda: [[], [], []])  # rows, columns, values
 
     def __post_init__(self) -> None:
         rows, columns = defaultdict[str, int](), defaultdict[str, int]()
@@ -154,11 +154,11 @@ class _Collected:
         """Numbers of ids of rows (side 0) or columns (side 1)."""
         return np.fromiter(map(self.index[side].__getitem__, names), np.int32, len(names))
 
-    def add(self, left: list[str], right: list[str], values: NDArray[np.float64]) -> None:
+    def add(self, left: list[str], right: list[str], values: Floats) -> None:
         """Add lines with their ids; NaN is a missing value."""
         self.append(self.number(left), self.number(right, 1), values)
 
-    def append(self, *lines: NDArray[Any]) -> None:
+    def append(self, *lines: Array) -> None:
         """Add lines: numbers of the ids of rows and columns, and values."""
         known = ~np.isnan(lines[2])
         self.n_lines += len(known)
@@ -167,7 +167,6 @@ class _Collected:
             part.append(new if known.all() else new[known])
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
-        """Aggregate the lines and fill in what they do not contain."""
         if not self.n_lines:
             raise ProximityError(f"{self.where} holds no pairs.")
         if self.form == HITS:
@@ -217,7 +216,7 @@ class _Collected:
         rows, columns = (codes - (codes > star) * (side or self.square) for side, codes in enumerate((rows, columns)))
         self.parts = [[rows[listed]], [columns[listed]], [values[listed]]]
 
-    def _kind(self, given: Kind | None, own: NDArray[np.bool_], values: NDArray[Any]) -> tuple[Kind | None, str]:
+    def _kind(self, given: Kind | None, own: Mask, values: Array) -> tuple[Kind | None, str]:
         """Kind that is given, or that the name of the score states, or that the lines of the diagonal show; and why."""
         stated, words = kind_in_words(self.score.replace("_", " ")), re.findall("[a-z]+", self.score)
         if stated is None and (self.score in _SIMILARITIES or {"score", "identity"}.intersection(words)):
@@ -234,7 +233,7 @@ class _Collected:
         found = kind_in_words(re.sub(r"[_.\d]", " ", PurePath(self.where).name))  # mothur writes name.dist
         return found, "by the name of the file" if found else ""
 
-    def _absent(self, kind: Kind | None, values: NDArray[Any]) -> tuple[float, str]:
+    def _absent(self, kind: Kind | None, values: Array) -> tuple[float, str]:
         """Value of absent pairs, and its name."""
         absent = self.options.absent
         if absent is None and self.form == HITS and kind == "dissimilarity":
@@ -321,7 +320,6 @@ def sparse_values(
 
 
 def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
-    """Parse a parquet or Feather table in batches."""
     from similis.io._parquet import first_rows, iter_batches
 
     with parse_errors(pairs.where, "table"):

@@ -30,27 +30,23 @@ def read_parquet(path: Path, options: ReadOptions) -> Proximity:
     names = list(table.column_names)
     types = require_package("pyarrow", extra="parquet", who="A parquet file").types
     texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    is_id = [field.name == "__index_level_0__" or any(is_text(field.type) for is_text in texts) for field in schema]
-    labels = [i for i, name in enumerate(names) if is_id[i] and name.strip().lower() in LABEL_HEADERS]
-    if sum(is_id) == 2 and len(labels) == 1:
-        is_id[labels[0]] = False
-    else:
-        labels = []
-    if sum(is_id) > 1:
-        first, last = (quote_short(names[i]) for i in (is_id.index(True), len(names) - 1 - is_id[::-1].index(True)))
-        raise ProximityError(
-            f"{where} must hold numbers beside one column of ids. Got text in the columns {first} and {last}."
-        )
-    numeric = [i for i in range(len(names)) if not is_id[i] and i not in labels]
+    other = [field.name == "__index_level_0__" or any(is_text(field.type) for is_text in texts) for field in schema]
+    numeric, text = ([i for i in range(len(names)) if other[i] == side] for side in (False, True))
+    labels = [i for i in text if names[i].strip().lower() in LABEL_HEADERS]
+    labels = labels if len(text) == 2 and len(labels) == 1 else []
+    text = [i for i in text if i not in labels]
+    if len(text) > 1:
+        first, last = quote_short(names[text[0]]), quote_short(names[text[-1]])
+        rule = "must hold numbers beside one column of ids"
+        raise ProximityError(f"{where} {rule}. Got text in the columns {first} and {last}.")
     if not numeric or not table.num_rows:
         raise ProximityError(f"{where} holds no matrix: {table.num_rows} rows, {len(numeric)} columns of numbers.")
     values = np.empty((table.num_rows, len(numeric)), order="F")
     for j, i in enumerate(numeric):
         kind = schema.field(i).type
         if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
-            raise ProximityError(
-                f"{where}, column {quote_short(names[i])}: it must hold numbers. Got {quote_short(str(kind))}."
-            )
+            got = f"Got {quote_short(str(kind))}."
+            raise ProximityError(f"{where}, column {quote_short(names[i])}: it must hold numbers. {got}")
         values[:, j] = table.column(i).cast("float64", safe=False).to_numpy()
     is_single = all(types.is_float32(schema.field(i).type) for i in numeric)
     values = np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
@@ -58,18 +54,15 @@ def read_parquet(path: Path, options: ReadOptions) -> Proximity:
     if labels:
         about["labels"] = table.column(labels[0]).to_pylist()
     columns: list[str] | None = [names[i] for i in numeric]
-    ids: list[str] | None
-    if any(is_id):
-        cells = table.column(is_id.index(True)).to_pylist()
-        if None in cells:
-            raise ProximityError(
-                f"{where}: row {cells.index(None)} has no id; give every row one, or leave the column out."
-            )
-        ids = list(map(str, cells))
-    else:  # rows come in the order of the columns, if there is one per column
+    if not text:  # rows come in the order of the columns, if there is one per column
         columns = None if columns == [str(j) for j in range(len(numeric))] else columns
         ids = columns if options.square and len(values) == len(numeric) else None
-    return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
+        return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
+    cells = table.column(text[0]).to_pylist()
+    if None in cells:
+        remedy = "give every row one, or leave the column out."
+        raise ProximityError(f"{where}: row {cells.index(None)} has no id; {remedy}")
+    return proximity_in_file(where, values, **{**about, "ids": map(str, cells), "column_ids": columns})
 
 
 def first_rows(path: Path) -> list[list[str]]:
@@ -81,7 +74,6 @@ def first_rows(path: Path) -> list[list[str]]:
 
 
 def iter_batches(path: Path, max_bytes: int) -> Iterator[Any]:
-    """Yield the record batches of a parquet or Feather file."""
     with _open_table(path, max_bytes) as (_, batches, _):
         yield from batches(2**16)
 
@@ -98,18 +90,13 @@ def write_parquet(file: IO[bytes], P: Proximity) -> None:
         names.insert(0, "id" if "id" not in names else "row id")
         arrays.insert(0, pa.array(P.ids, pa.string()))
     about = card(P) | {"ids": None, "column_ids": None}  # those are in the table
-    schema = pa.schema(
-        [pa.field(name, array.type) for name, array in zip(names, arrays)], metadata={_CARD: json.dumps(about).encode()}
-    )
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file, use_dictionary=False)
+    table = pa.Table.from_arrays(arrays, names, metadata={_CARD: json.dumps(about).encode()})
+    pq.write_table(table, file, use_dictionary=False)
 
 
 @contextmanager
 def _open_table(path: Path, max_bytes: int | None) -> Iterator[tuple[Any, Any, Any]]:
-    """Open a parquet or Feather file: its schema, and functions that give its batches and the whole table.
-
-    A parquet table that unpacks to more than `max_bytes`, and to more than twice its size on disk, is rejected.
-    """
+    """Open a parquet or Feather file: its schema, and functions that give its batches and the whole table."""
     pa, pq = (require_package(name, extra="parquet", who="A parquet file") for name in ("pyarrow", "pyarrow.parquet"))
     with open(path, "rb") as file:
         is_feather = file.read(6) == b"ARROW1"

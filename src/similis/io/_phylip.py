@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
@@ -42,12 +42,10 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         plain = _read_plain(text)
     if plain is not None:
         return _with_kind(where, *plain, options.kind)
-    counter = 0
     lines: list[tuple[int, str]] = []
-    with open_text(path, options.max_bytes, lambda: counter + 1) as text:
-        for counter, line in enumerate(text, 1):
-            if line.strip():
-                lines.append((counter, line.rstrip("\r\n")))
+    with open_text(path, options.max_bytes, lambda: lines[-1][0] + 1 if lines else 1) as text:
+        lines += ((k, line.rstrip("\r\n")) for k, line in enumerate(text, 1))
+    lines = [(k, line) for k, line in lines if line.strip()]
     first = lines[0][1].split() if lines else []
     if len(first) != 1 or not first[0].isdecimal() or not 0 < int(first[0]) < 10**6:
         found = quote_short(" ".join(first))
@@ -74,7 +72,7 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
     return _with_kind(where, [name for _, name, _ in rows], matrix_of_triangle(numbers), 0 in counts, options.kind)
 
 
-def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], bool] | None:
+def _read_plain(lines: Iterable[str]) -> tuple[list[str], Floats, bool] | None:
     """Names and values of a square matrix or lower triangle with one line per row, read row by row; else None."""
     lines = iter(lines)
     head = next(lines, "").strip()
@@ -103,34 +101,23 @@ def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], b
     if len(names) != n:
         return None
     values = rows.to_matrix()
-    if offset != n:
-        _mirror(values)
+    for start in range(0, n, 256) if offset != n else ():  # by blocks of rows because the matrix may be on disk
+        some = slice(start, start + 256)
+        block = np.tril(values[some, some])
+        values[:start, some] = values[some, :start].T
+        values[some, some] = block + np.tril(block, -1).T
     return names, values, offset == 0
 
 
-def _mirror(values: NDArray[np.float64]) -> None:
-    """Copy the lower triangle to the upper one, by blocks of rows because the matrix may be on disk."""
-    for first in range(0, len(values), 256):
-        some = slice(first, first + 256)
-        block = np.tril(values[some, some])
-        values[:first, some] = values[some, :first].T
-        values[some, some] = block + np.tril(block, -1).T
-
-
-def _with_kind(
-    where: str, names: list[str], values: NDArray[np.float64], no_diagonal: bool, given: Kind | None
-) -> Proximity:
+def _with_kind(where: str, names: list[str], values: Floats, no_diagonal: bool, given: Kind | None) -> Proximity:
     """Dissimilarities, unless the diagonal or, without one, the numbers show identities in percent."""
     own = np.diagonal(values)
     kind: Kind = "dissimilarity"
     if given != "similarity" and np.nanmin(values) == -1:  # other negative values are errors
         undefined = values == -1
         if not (values[~undefined] < 0).any():
-            warn_user(
-                f"{where}: {np.count_nonzero(undefined)} distances of -1, which PHYLIP writes where it cannot compute "
-                "one, are missing.",
-                InputWarning,
-            )
+            remark = "distances of -1, which PHYLIP writes where it cannot compute one, are missing."
+            warn_user(f"{where}: {np.count_nonzero(undefined)} {remark}", InputWarning)
             values[undefined] = np.nan
     if no_diagonal:  # fastANI and skani write a triangle of identities, absent ones as NA or 0
         known = values[np.tril_indices(len(values), -1)] if len(values) < 20_000 else values[-1, :-1]
@@ -141,11 +128,8 @@ def _with_kind(
     elif len(values) > 1 and own.min() > 0 and (own >= np.nanmax(values, axis=1)).all():
         kind = "similarity"
     if kind == "similarity" and given is None:
-        warn_user(
-            f"{where} is read as similarity, because its values are those of identities. If that is wrong, set "
-            "kind='dissimilarity'.",
-            InputWarning,
-        )
+        why = "because its values are those of identities. If that is wrong, set kind='dissimilarity'."
+        warn_user(f"{where} is read as similarity, {why}", InputWarning)
     about = {"reason": "by its format"} if kind == "dissimilarity" else {}
     return proximity_in_file(where, values, names, given or kind, about=about)
 
@@ -165,8 +149,7 @@ def is_named_triangle(lines: list[str]) -> bool:
 def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
     """Read EMBOSS distmat (an upper triangle, names at the end), a MEGA file of distances, or identities of Clustal."""
     where, names, rows = short_path(path), list[str](), list[tuple[int, list[str]]]()
-    kind: Kind = "dissimilarity"
-    is_mega = False
+    kind, is_mega = "dissimilarity", False
     with open_text(path, options.max_bytes) as text:
         for k, line in enumerate(map(str.rstrip, text), 1):
             is_mega = is_mega or line.lower().startswith("#mega")
@@ -218,14 +201,12 @@ def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, 
 
 
 def write_phylip(file: IO[bytes], P: Proximity) -> None:
-    """Write a square matrix with relaxed names; no entry may be missing."""
     if np.isnan(P.to_dense()).any():
         raise ProximityError("A PHYLIP file cannot hold missing entries; complete the matrix first.")
     _write_distances(file, P, "PHYLIP file", r"\s", "blanks", str(P.n))
 
 
 def write_lsmat(file: IO[bytes], P: Proximity) -> None:
-    """Write a square matrix as scikit-bio does."""
     head = "\t".join(["", *(P.ids or map(str, range(P.n)))])
     _write_distances(file, P, "scikit-bio matrix", r'[\t"]|^\s|\s\Z', "tabs or quotation marks", head)
 

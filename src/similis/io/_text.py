@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats
 from similis._utils.environment import require_package
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
@@ -42,11 +42,11 @@ _WRITTEN = 2**22  # bytes of rows that are written to a scratch file at once
 _DIRECTIVE = "#q2:"  # types of the columns, in a metadata file of QIIME 2
 _PLINK: dict[str, Kind] = dict.fromkeys((".mibs", ".rel", ".king", ".grm"), "similarity")
 _PLINK |= dict.fromkeys((".dist", ".mdist"), "dissimilarity")
+Rows = Iterator[tuple[int, list[str]]]  # numbers and cells of lines
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def read_csv(path: Path, options: ReadOptions) -> Proximity:
-    """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
     rows = read_rows(path, options.max_bytes, options.delimiter, comments, blanks=True)
     P = matrix_of_rows(short_path(path), rows, options, comments)
@@ -60,9 +60,7 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(short_path(beside), P.values, names, P.kind or kind, about=about)
 
 
-def matrix_of_rows(
-    where: str, rows: Iterator[tuple[int, list[str]]], options: ReadOptions, comments: list[str]
-) -> Proximity:
+def matrix_of_rows(where: str, rows: Rows, options: ReadOptions, comments: list[str]) -> Proximity:
     """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read."""
     labels: list[str] = []
     rows = _without_labels(without_title(rows, comments), labels, options.label_column)
@@ -72,7 +70,7 @@ def matrix_of_rows(
     return with_labels(P, [None if label.lower() in MISSING else label for label in labels], where, texts=True)
 
 
-def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
+def without_title(rows: Rows, comments: list[str]) -> Rows:
     """Yield the lines below those of a spreadsheet that have a text in their first cell alone, or nothing."""
     above: list[tuple[int, list[str]]] = []
     for line, cells in islice(rows, 20):
@@ -88,9 +86,7 @@ def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) ->
     yield from chain(above, rows)
 
 
-def _without_labels(
-    rows: Iterator[tuple[int, list[str]]], labels: list[str], column: str | None
-) -> Iterator[tuple[int, list[str]]]:
+def _without_labels(rows: Rows, labels: list[str], column: str | None) -> Rows:
     """Yield the lines without a column of labels, which are added to `labels`, and without an empty last column."""
     head = list(islice(rows, 2))
     place, is_open = None, False  # column of the labels; empty last column
@@ -118,9 +114,7 @@ def _without_labels(
         yield line, cells
 
 
-def _numbers_of_rows(
-    where: str, rows: Iterator[tuple[int, list[str]]], comments: list[str], options: ReadOptions
-) -> Proximity:
+def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadOptions) -> Proximity:
     first, square = next(rows, None), options.square
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
@@ -131,7 +125,7 @@ def _numbers_of_rows(
     ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids, lines, numbers, width = list[str](), list[int](), RowBuffer(), 0
-    triangle: list[NDArray[np.float64]] = []
+    triangle: list[Floats] = []
     for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
         if bare and square and width == 1 and len(cells) == len(lines) + 1 and (len(cells) == 2 or triangle):
@@ -196,8 +190,7 @@ def row_spans(counts: list[int]) -> list[slice] | None:
     return next((spans for spans in layouts if counts == [span.stop - span.start for span in spans]), None)
 
 
-def matrix_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Matrix of all its rows, or symmetric matrix of the rows of a triangle."""
+def matrix_of_triangle(rows: list[Floats]) -> Floats:
     spans = row_spans(list(map(len, rows)))
     assert spans is not None
     values = np.zeros((len(rows), len(rows)))
@@ -212,11 +205,11 @@ class RowBuffer:
     """Rows of a matrix whose number is not known: in memory, or in a scratch file if there are many."""
 
     def __init__(self) -> None:
-        self.rows: list[NDArray[np.float64]] = []
+        self.rows: list[Floats] = []
         self.width = 0
         self.file: Any = None
 
-    def append(self, row: NDArray[np.float64]) -> None:
+    def append(self, row: Floats) -> None:
         self.rows.append(row)
         self.width = len(row)
         if (len(self.rows) + 1) * row.nbytes > (_IN_MEMORY if self.file is None else _WRITTEN):
@@ -224,7 +217,7 @@ class RowBuffer:
             self.file.writelines(self.rows)
             self.rows.clear()
 
-    def to_matrix(self) -> NDArray[np.float64]:
+    def to_matrix(self) -> Floats:
         """Return all rows, a memory map if they are in a scratch file, which is removed with it."""
         if self.file is None:
             return np.stack(self.rows)
@@ -235,7 +228,7 @@ class RowBuffer:
 
 
 def _bare_table(
-    where: str, header: list[str], line: int, values: NDArray[np.float64], kind: Kind | None, options: ReadOptions
+    where: str, header: list[str], line: int, values: Floats, kind: Kind | None, options: ReadOptions
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     width, square, has_header = len(header), options.square, options.header
@@ -262,7 +255,6 @@ def _is_row_with_id(cells: list[str]) -> bool:
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
-    """Write a matrix as text that reads back to the same values."""
     if P.values.ndim != 2:
         raise ProximityError(f"A text file holds one matrix. Got a stack of shape {P.shape}; write it as npz or npy.")
     spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # as many digits as float32 needs
@@ -290,7 +282,7 @@ def read_rows(
     *,
     blanks: bool = False,
     keep_blank: bool = False,
-) -> Iterator[tuple[int, list[str]]]:
+) -> Rows:
     """Yield line number and cells of every line that is not blank, or, with `keep_blank`, of every line.
 
     Lines in front that start with # are added to `comments`, if given; cells may be separated by blanks if `blanks`.
@@ -405,7 +397,7 @@ def _names_columns(comment: str, below: str, delimiter: str | None) -> bool:
     return len(names) > 1 and len(names) in (len(cells), len(cells) - 1)
 
 
-def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArray[np.float64]:
+def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> Floats:
     """Parse one line of numbers; slow only for a line with a bad cell."""
     try:
         row = np.array(list(map(float, cells)))
@@ -446,7 +438,6 @@ def _cell(where: str, line: int, j: int) -> str:
 
 
 def decimal_point(cell: str) -> str:
-    """Replace the decimal comma of a number."""
     return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
@@ -481,7 +472,6 @@ class _Zstandard:
         self.raw, self.frame, self.ready = raw, self.make(), b""
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; empty at the end."""
         while not self.ready:
             packed = self.frame.unused_data if self.frame.eof else b""
             packed = packed or self.raw.read(1024)  # few, because they may unpack to many
