@@ -127,9 +127,8 @@ class ReadOptions:
     def __post_init__(self) -> None:
         check_kind(self.kind)
         if self.delimiter not in (None, ",", ";", "\t", " ", "|"):
-            raise ProximityError(
-                f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(self.delimiter)}."
-            )
+            got = quote_short(self.delimiter)
+            raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {got}.")
 
 
 def as_values(values: Any) -> Array:
@@ -143,9 +142,8 @@ def as_values(values: Any) -> Array:
     except ValueError:
         raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
     if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
-        raise ProximityError(
-            f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
-        )
+        rule = "values must be a matrix with rows and columns, or a stack of them"
+        raise ProximityError(f"{rule}. Got shape {values.shape}.")
     if values.dtype == object and not is_sparse:
         values = _from_objects(values)
     if values.dtype.kind not in "fiub":
@@ -256,9 +254,8 @@ def check_text(text: str, what: str) -> None:
     if not text:
         raise ProximityError(f"{what} must not be empty.")
     if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
-        raise ProximityError(
-            f"{what} must be text without NUL or unpaired surrogate characters. Got {quote_short(text)}."
-        )
+        rule = "must be text without NUL or unpaired surrogate characters"
+        raise ProximityError(f"{what} {rule}. Got {quote_short(text)}.")
 
 
 def quote_short(value: Any, width: int = 40) -> str:

@@ -58,11 +58,9 @@ def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: boo
 
 def _possible_matrices(arrays: dict[str, Any]) -> dict[str, Any]:
     """Shape, order and type of the arrays that are neither single numbers nor vectors of ids or labels."""
-    return {
-        name: (array.shape, False, array.dtype)
-        for name, array in arrays.items()
-        if array.size > 1 and (_last(name) not in _VECTORS or (len(array.shape) > 1 and 1 not in array.shape))
-    }
+    some = {name: array for name, array in arrays.items() if array.size > 1}
+    is_wide = {name: len(array.shape) > 1 and 1 not in array.shape for name, array in some.items()}
+    return {k: (a.shape, False, a.dtype) for k, a in some.items() if is_wide[k] or _last(k) not in _VECTORS}
 
 
 def read_mat(path: Path, options: ReadOptions) -> Proximity:

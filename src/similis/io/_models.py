@@ -167,9 +167,8 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
             what = _FORBIDDEN.get(str(loader), "something unknown")
             raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
         if loader == "DictNode" and not _keeps_keys(node):
-            raise ValueError(
-                f"{where} holds a dictionary whose keys are neither text nor numbers; files do not preserve them."
-            )
+            what = "a dictionary whose keys are neither text nor numbers"
+            raise ValueError(f"{where} holds {what}; files do not preserve them.")
         if loader == "FunctionNode":
             functions.add(name)
         elif name in own or name in _OTHER_CLASSES or _is_ours(name):
@@ -184,10 +183,8 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
     if foreign in functions:
         raise ValueError(f"{where} holds the function {foreign[-80:]!r}, and functions are never loaded from files.")
     if foreign is not None:
-        raise ValueError(
-            f"{where} holds {foreign[-80:]!r}, which is not on the list of trusted classes. If it is your own class, "
-            "and you trust the file, give it as trusted=[...]."
-        )
+        remedy = "If it is your own class, and you trust the file, give it as trusted=[...]."
+        raise ValueError(f"{where} holds {foreign[-80:]!r}, which is not on the list of trusted classes. {remedy}")
     return sorted(names)
 
 
@@ -384,10 +381,8 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
     try:
         card = _card_of(json.loads(beside.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise ProximityError(
-            f"{short_path(path)} has no card {beside.name} beside it, which describes the rows that it predicts. Keep "
-            "the two files together."
-        ) from None
+        missing = f"no card {beside.name} beside it, which describes the rows that it predicts"
+        raise ProximityError(f"{short_path(path)} has {missing}. Keep the two files together.") from None
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ProximityError(f"{short_path(beside)} is damaged, or not a card of a model.") from None
     if card.digest != _digest(Path(path)):

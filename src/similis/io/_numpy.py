@@ -220,11 +220,10 @@ def choose_array(headers: dict[str, Any], key: str | None, where: str, square: b
         return found[0]
     if any(dtype.hasobject for _, _, dtype in headers.values()):
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
-    raise ProximityError(
-        f"{where} must hold one matrix. Got {len(found)} that could be it among {names}; say which with key=..."
-        if found
-        else f"{where} must hold a {'square ' if square else ''}matrix of numbers. Got {names}."
-    )
+    if not found:
+        raise ProximityError(f"{where} must hold a {'square ' if square else ''}matrix of numbers. Got {names}.")
+    got = f"{len(found)} that could be it among {names}"
+    raise ProximityError(f"{where} must hold one matrix. Got {got}; say which with key=...")
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> Array:

@@ -109,10 +109,9 @@ class _LabelFile:
         self.lines, self.raw = [line for line, _ in rows], [cells or [""] for _, cells in rows]
         for line, cells in zip(self.lines, self.raw):
             if len(cells) != self.width:
-                raise ProximityError(
-                    f"{self.where}, line {line}: every line must be a {what}, or an id and a {what}, with as many "
-                    f"cells as the others. Got {len(cells)}, while another line has {self.width}."
-                )
+                rule = f"every line must be a {what}, or an id and a {what}, with as many cells as the others"
+                counts = f"Got {len(cells)}, while another line has {self.width}."
+                raise ProximityError(f"{self.where}, line {line}: {rule}. {counts}")
         words = [cells[0].split() for cells in self.raw]
         if self.width == 1 and words and all(len(parts) == 2 for parts in words):
             known = set(map(str, range(n + 1)) if ids is None else ids)
@@ -184,10 +183,10 @@ class _LabelFile:
             else:
                 found[i] = label
         if names and extra == len(names):
-            raise ProximityError(
-                f"{self.where}: none of its {extra} ids is an id of the objects. Got {quote_short(names[0])}, while "
-                f"the first object is {quote_short(self.ids[0] if self.ids else 0)}."
+            got = (
+                f"Got {quote_short(names[0])}, while the first object is {quote_short(self.ids[0] if self.ids else 0)}."
             )
+            raise ProximityError(f"{self.where}: none of its {extra} ids is an id of the objects. {got}")
         if extra:
             self.remarks.append(f"{extra} ids are not among the objects and are ignored")
         return found
@@ -235,10 +234,8 @@ class _LabelFile:
             if matches[best]:
                 return best
             if label is not None and any(row[label] in self.known for row in self.rows):
-                raise ProximityError(
-                    f"{self.where}: the column {quote_short(str(column))} holds the ids of the objects; name that of "
-                    f"the {self.what}s with {self.what}_column."
-                )
+                wrong = f"the column {quote_short(str(column))} holds the ids of the objects"
+                raise ProximityError(f"{self.where}: {wrong}; name that of the {self.what}s with {self.what}_column.")
             return (named or places)[0]  # its ids are reported as unknown
         distinct = [j for j in places if len({row[j] for row in self.rows}) == len(self.rows)]
         return next(iter(named + distinct), None if label is not None else places[0])
@@ -257,10 +254,8 @@ class _LabelFile:
         found = named or [j for j in places if _looks_like_labels(known[j])] or self._places_named(_LABEL_WORDS, places)
         names = [quote_short(self.header[j] if self.header else str(j + 1)) for j in found or places]
         if len(found) != 1:
-            raise ProximityError(
-                f"{self.where} has several columns that could hold the {self.what}s: {', '.join(names)[:100]}. Name "
-                f"one with {option}={names[0]}."
-            )
+            which = f"{', '.join(names)[:100]}. Name one with {option}={names[0]}."
+            raise ProximityError(f"{self.where} has several columns that could hold the {self.what}s: {which}")
         if not named:
             self.remarks.append(f"the column {names[0]} is read as the {self.what}")
         return found[0]
@@ -559,10 +554,8 @@ def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: Array
     if types is None:
         return dict.fromkeys(names, "number" if _all_numbers(text) else "text")
     if types != "mixed" and not (isinstance(types, Mapping) and set(types.values()) <= set(_TYPES)):
-        raise ProximityError(
-            "types must be 'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the "
-            f"first three. Got {str(types)[:60]!r}."
-        )
+        rule = "'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the first three"
+        raise ProximityError(f"types must be {rule}. Got {str(types)[:60]!r}.")
     given = dict(types) if isinstance(types, Mapping) else {}
     if len(given) == len(names) == 1:  # one column, perhaps of another name
         given = dict.fromkeys(names, *given.values())
@@ -601,10 +594,8 @@ def _numbers(text: Array, name: str, ids: tuple[str, ...] | None, where: str) ->
             continue
         if not _is_number(cell):
             of = "" if ids is None else f" ({quote_short(ids[i])})"
-            raise ProximityError(
-                f"{where}, object {i + 1}{of}: column {quote_short(name)} must hold numbers. Got {quote_short(cell)}; "
-                "leave the cell empty if it is missing."
-            )
+            got = f"Got {quote_short(cell)}; leave the cell empty if it is missing."
+            raise ProximityError(f"{where}, object {i + 1}{of}: column {quote_short(name)} must hold numbers. {got}")
         numbers[i] = float(cell)
     return numbers
 

@@ -246,10 +246,8 @@ def _given_columns(
         return names, known
     if len(known) == width:
         return known, []
-    raise ProximityError(
-        f"{where}: columns must name all {width} columns, or those of both ids and of the score, by names of the "
-        f"header or numbers. Got {quote_short(', '.join(given), 80)}."
-    )
+    rule = f"name all {width} columns, or those of both ids and of the score, by names of the header or numbers"
+    raise ProximityError(f"{where}: columns must {rule}. Got {quote_short(', '.join(given), 80)}.")
 
 
 class _Lines:

@@ -241,10 +241,8 @@ class _Collected:
             return top, f"{top:.6g}, the largest listed value"
         absent = absent if absent is not None else "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
-            raise ProximityError(
-                f"{self.where}: with absent='zero', absent pairs would have dissimilarity zero, as if they were "
-                "identical. Use absent='missing', or a number."
-            )
+            wrong = "with absent='zero', absent pairs would have dissimilarity zero, as if they were identical"
+            raise ProximityError(f"{self.where}: {wrong}. Use absent='missing', or a number.")
         if absent in ("missing", "zero"):
             return np.nan if absent == "missing" else 0.0, str(absent)
         return float(absent), f"{float(absent):g}"
@@ -281,10 +279,9 @@ def absent_entries(
     fits = (kind == "similarity" and fill == 0) or (kind == "dissimilarity" and np.isnan(fill))
     total = matrix.shape[0] * matrix.shape[1]
     if as_sparse and not fits:
-        raise ProximityError(
-            f"{where}: a sparse matrix has zero for absent similarities, and missing for absent dissimilarities. Use "
-            "absent='zero' or absent='missing' accordingly, or sparse=False."
-        )
+        rule = "a sparse matrix has zero for absent similarities, and missing for absent dissimilarities"
+        remedy = "Use absent='zero' or absent='missing' accordingly, or sparse=False."
+        raise ProximityError(f"{where}: {rule}. {remedy}")
     if as_sparse or (as_sparse is None and fits and 8 * total > _DENSE and matrix.nnz < _SPARSE * total):
         return matrix
     if 8 * total > max(max_bytes, 2**31):

@@ -64,10 +64,9 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
             raise ProximityError(f"{where}: line {lines[0][0]} announces {n} objects. Got {len(rows)} rows below it.")
         start = counts[0] if counts[0] < 2 < n else None  # of a triangle
         k = next((i for i, have in enumerate(counts) if have != (n if start is None else i + start)), 0)
-        raise ProximityError(
-            f"{where}, line {rows[k][0]}: the rows must form a square matrix of {n} objects or one triangle of it. Row "
-            f"{k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
-        )
+        rule = f"the rows must form a square matrix of {n} objects or one triangle of it"
+        wrong = f"Row {k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
+        raise ProximityError(f"{where}, line {rows[k][0]}: {rule}. {wrong}")
     numbers = [np.array([parse_number(cell, f"{where}, line {line}") for cell in cells]) for line, _, cells in rows]
     return _with_kind(where, [name for _, name, _ in rows], matrix_of_triangle(numbers), 0 in counts, options.kind)
 
@@ -170,10 +169,8 @@ def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
         rows.insert(0 if len(rows[0][1]) == 1 else n, (0, []))
     if not n or len(rows) != n or row_spans([len(cells) for _, cells in rows]) is None:
         wrong = (line for i, (line, cells) in enumerate(given) if len(cells) not in (i + 1, n - i - 1, n - i))
-        raise ProximityError(
-            f"{where}, line {next(wrong, given[-1][0] if given else 1)}: the rows must form a triangle of the "
-            f"distances of {n} named objects. Got {len(given)} rows."
-        )
+        rule = f"the rows must form a triangle of the distances of {n} named objects. Got {len(given)} rows."
+        raise ProximityError(f"{where}, line {next(wrong, given[-1][0] if given else 1)}: {rule}")
     numbers = [  # EMBOSS writes nan or inf where it cannot compute a distance
         np.array([np.nan if cell == "inf" else parse_number(cell, f"{where}, line {line}") for cell in cells])
         for line, cells in rows

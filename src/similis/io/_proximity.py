@@ -192,9 +192,8 @@ def square_of_condensed(values: Array, where: str, *, stated: bool = False) -> A
     """Make the matrix of distances as SciPy's pdist returns them, with a warning unless the file has `stated` so."""
     n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
-        raise ProximityError(
-            f"{where}: a vector must hold the n (n - 1) / 2 distances of all pairs of n objects. Got {len(values)}."
-        )
+        rule = "a vector must hold the n (n - 1) / 2 distances of all pairs of n objects"
+        raise ProximityError(f"{where}: {rule}. Got {len(values)}.")
     if values.dtype.kind not in "fiu":
         raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
     if not stated:

@@ -156,20 +156,16 @@ def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadO
         if len(rest) == width and np.isnan(rest[np.tril_indices(width, -1, width - 1)]).all():
             return proximity_in_file(where, np.hstack([np.full((width, 1), np.nan), rest]), kind=kind)
     if width == 1:
-        raise ProximityError(
-            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object. "
-            "Begin the lines of a title with #."
-        )
-    if ids_only:
-        return proximity_in_file(where, values, ids=ids, kind=kind)
-    if len(header) == width - 1:  # no corner cell
-        return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=header)
+        rule = "A matrix needs one column of numbers per object. Begin the lines of a title with #."
+        raise ProximityError(f"{where}, line {lines[0]}: there is one cell per line. {rule}")
+    if ids_only or len(header) == width - 1:  # no corner cell
+        return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=None if ids_only else header)
     if len(header) != width:
         counts = f"Got {len(header)} cells, while line {lines[0]} has {width}."
         raise ProximityError(f"{where}, line {header_line}: it must name every column. {counts}")
     if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
-        column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
-        return proximity_in_file(where, np.hstack([np.stack(column), values]), ids=header, kind=kind)
+        column = np.stack([_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)])
+        return proximity_in_file(where, np.hstack([column, values]), ids=header, kind=kind)
     return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
 
 
