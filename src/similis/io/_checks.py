@@ -45,12 +45,10 @@ def decide_kind(
 
     Parameters
     ----------
-    values : array of shape (n, n), (m, n) or (n, n, q)
-        Proximities.
+    values, where : array of shape (n, n), (m, n) or (n, n, q), str
+        Proximities, and the name of their file for messages.
     given, stated : {"similarity", "dissimilarity"} or None
         Kinds that the user gave and that the file states. The first one wins, with a warning where they differ.
-    where : str
-        Name of the file, for messages.
     required : bool, default=False
         Whether to decide by the diagonal, with a warning, and to raise an error where it does not show the kind.
     """
@@ -152,7 +150,7 @@ def as_values(values: Any) -> Array:
         is_float = values.dtype in (np.float32, np.float64)
         values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
         values.sum_duplicates()
-        reject_infinite(values.data[None, :], "the stored entries")
+        check_finite(values.data[None, :], "the stored entries")
         return values
     if isinstance(values, np.memmap):
         return values  # stays on disk: converted and validated block by block where it is used
@@ -160,7 +158,7 @@ def as_values(values: Any) -> Array:
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    reject_infinite(values)
+    check_finite(values)
     return values
 
 
@@ -181,7 +179,7 @@ def _from_objects(values: Array) -> Array:
     return result
 
 
-def reject_infinite(values: Array, where: str = "values") -> None:
+def check_finite(values: Array, where: str = "values") -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
             return

@@ -1,7 +1,4 @@
-"""Files of other programs: MATLAB, HDF5, AnnData, R, Excel, Matrix Market, GraphML.
-
-Declared sizes are checked before an array is read, and nothing outside the file is followed.
-"""
+"""Files of other programs: MATLAB, HDF5, AnnData, R, Excel, Matrix Market, GraphML; nothing outside them is read."""
 
 from __future__ import annotations
 
@@ -39,6 +36,10 @@ _VECTORS = (*_IDS, *_LABELS)
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
 _HDF5_SECONDS = 20.0  # for one step of reading, of at most a few megabytes
 _NO_NUMBERS = ("cell", "char")  # classes of MATLAB
+_NUMBERS_OF_MARKET = "real|double|integer|unsigned-integer|pattern"
+_MARKET = re.compile(
+    f"%%matrixmarket matrix (array|coordinate) ({_NUMBERS_OF_MARKET}) (general|symmetric|skew-symmetric)"
+)
 
 
 def _last(name: str) -> str:  # without the groups or structs that hold it
@@ -421,7 +422,6 @@ def _r_attributes(node: Any) -> dict[str, Any]:
 
 
 def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
-    """Tags and values of a linked list of R."""
     while node is not None and node.info.type.name == "LIST":
         tag = node.tag and (node.tag.referenced_object or node.tag)
         yield ("" if tag is None else tag.value.value.decode("utf-8", "replace")), node.value[0]
@@ -498,12 +498,11 @@ def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[
                 raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {', '.join(names)[:120]}.")
             sheet = book[key] if key is not None else book.worksheets[0]
             sheet.reset_dimensions()  # of a sheet that declares too many
-            lines = [
-                ["" if cell is None else str(cell) for cell in cells] for cells in sheet.iter_rows(values_only=True)
-            ]
+            given = list(sheet.iter_rows(values_only=True))
         finally:
             book.close()
-    rows = [(line, cells) for line, cells in enumerate(lines, 1) if any(map(str.strip, cells))]
+    lines = enumerate((["" if cell is None else str(cell) for cell in cells] for cells in given), 1)
+    rows = [(line, cells) for line, cells in lines if any(map(str.strip, cells))]
     filled = [[j for j, cell in enumerate(cells) if cell.strip()] for _, cells in rows]
     start, end = min((f[0] for f in filled), default=0), max((f[-1] + 1 for f in filled), default=0)
     return [(line, (cells + [""] * end)[start:end]) for line, cells in rows], names
@@ -517,18 +516,12 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     with parse_errors(where, "Matrix Market file"):
         lines = iter(data.decode("ascii").splitlines())
         words = next(lines, "").lower().split()
-        form, field, symmetry = words[2:] if len(words) == 5 else ("", "", "")
-        allowed = (
-            words[:2] == ["%%matrixmarket", "matrix"]
-            and form in ("array", "coordinate")
-            and field in ("real", "double", "integer", "unsigned-integer", "pattern")
-            and symmetry in ("general", "symmetric", "skew-symmetric")
-        )
-        if not allowed:
+        if not _MARKET.fullmatch(" ".join(words)):
             raise ProximityError(
                 f"{where}, line 1: a Matrix Market file of real numbers begins with '%%MatrixMarket matrix', 'array' "
                 "or 'coordinate', 'real', 'integer' or 'pattern', and 'general' or 'symmetric'."
             )
+        form, _, symmetry = words[2:]
         rest = [line for line in lines if line.strip() and not line.startswith("%")]
         rows, columns, *listed = map(int, rest[0].split()) if rest else (0, 0)
         entries = np.loadtxt(rest[1:], ndmin=2) if rest[1:] else np.empty((0, 3))

@@ -22,13 +22,12 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import PairOptions, ReadOptions, decide_kind, quote_short, reject_infinite
+from similis.io._checks import PairOptions, ReadOptions, check_finite, decide_kind, quote_short
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
-from similis.io._numpy import read_npy, read_npz, sidecar, write_npy, write_npz
+from similis.io._numpy import first_rows, read_npy, read_npz, read_parquet, sidecar, write_npy, write_npz, write_parquet
 from similis.io._objects import align_labels, labels_beside, write_labels
 from similis.io._pair_lines import are_pairs, is_pair_list
-from similis.io._pairs import HITS_ENDINGS, read_pair_list, write_pairs
-from similis.io._parquet import first_rows, read_parquet, write_parquet
+from similis.io._pairs import HITS_ENDINGS, read_list, write_pairs
 from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
 from similis.io._proximity import Proximity, as_proximity, labels_in_column, mirror_triangle, proximity_in_file
 from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
@@ -66,6 +65,7 @@ class Format:
     holds_sparse: bool = False
 
 
+_EDGES, _TRIANGLES = (".edges", ".edgelist", *HITS_ENDINGS), (".distmat", ".meg", ".pim")
 _BUILT_IN = (
     Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
     Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
@@ -74,18 +74,10 @@ _BUILT_IN = (
     Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, partial(write_csv, delimiter="\t"), True),
     Format("parquet", "parquet table", (".parquet", ".pq"), read_parquet, write_parquet, magic=b"PAR1"),
     Format(
-        "pairs",
-        "list of pairs: alignment hits, Mash, edges",
-        (".edges", ".edgelist", *HITS_ENDINGS),
-        read_pair_list,
-        write_pairs,
-        is_text=True,
-        holds_sparse=True,
+        "pairs", "list of pairs: alignment hits, Mash, edges", _EDGES, read_list, write_pairs, True, holds_sparse=True
     ),
     Format("phylip", "PHYLIP distance matrix", (".phy", ".phylip", ".dist"), read_phylip, write_phylip, True),
-    Format(
-        "triangle", "matrix of EMBOSS, MEGA, Clustal", (".distmat", ".meg", ".pim"), read_named_triangle, None, True
-    ),
+    Format("triangle", "matrix of EMBOSS, MEGA, Clustal", _TRIANGLES, read_named_triangle, is_text=True),
     Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, write_lsmat, True, kind="dissimilarity"),
     Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
     Format("hdf5", "HDF5 file", (".h5", ".hdf5"), read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
@@ -450,15 +442,6 @@ def write_proximity(
         The matrix. A pandas or polars frame brings its ids.
     ids, kind, labels, column_ids : optional
         As in :class:`Proximity`, in place of those of `proximity`.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from similis import read_proximity, write_proximity
-    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
-    >>> write_proximity(path, [[0, 1], [1, 0]], ids=["a", "b"], kind="dissimilarity")
-    >>> read_proximity(path).values[0]
-    array([0., 1.])
     """
     path = Path(path)
     form = _written_format(path)
@@ -475,7 +458,7 @@ def write_proximity(
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
     if not sparse.issparse(P.values):
-        reject_infinite(P.values)
+        check_finite(P.values)
     assert form.write is not None
     with ExitStack() as files:
         has_labels_beside, beside = form.is_text and not is_stream(path), labels_beside(path)

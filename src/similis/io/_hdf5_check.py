@@ -1,7 +1,6 @@
 """Read every object of an HDF5 file, in a process of its own: damaged files crash the library, or never end.
 
-Arguments: the file, the seconds that one step of HDF5 may take, the bytes that it may hold at once, and the search path
-for h5py. An exit status other than 0, after "reading" was written, means that HDF5 crashed, did not finish or took more
+An exit status other than 0, after "reading" was written, means that HDF5 crashed, did not finish or took too much
 memory. Exceptions of h5py are ignored: they are raised again in the process that needs the file.
 """
 

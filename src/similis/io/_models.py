@@ -1,8 +1,7 @@
 """Model files through skops, with an audit of every type they hold, and the card beside a trained model.
 
-A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
-builds anything, every node must be of a kind that only holds data, every class of similis public or marked as storable,
-and every other class on the list below or trusted by skops itself. Then every object in the model is verified.
+Before skops builds anything, every node of the JSON description must be of a kind that only holds data, and every class
+public in similis, marked as storable, listed below or trusted by skops. Then every object in the model is verified.
 """
 
 from __future__ import annotations
@@ -41,28 +40,20 @@ from similis.io._objects import infer_types
 _MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
 # purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
-_NODES = set(
-    "BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode "
-    "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
-    "SparseMatrixNode TupleNode TypeNode".split()
-)
+_NODES = """BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode
+    JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode SparseMatrixNode
+    TupleNode TypeNode""".split()
 # Classes held by models and by scikit-learn's calibration, threshold tuning, voting, stacking and searches, beyond
 # those that skops trusts itself.
-_OTHER_CLASSES = {
-    f"{module}.{name}"
-    for module, names in {
-        "builtins": "frozenset",
-        "scipy.sparse._csr": "csr_array",
-        "similis.base._compact": "FoldedSVC",
-        "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
-        "sklearn.metrics._scorer": "_CurveScorer _PassthroughScorer _Scorer",
-        "sklearn.model_selection._split": "KFold LeaveOneOut RepeatedStratifiedKFold ShuffleSplit StratifiedKFold "
-        "StratifiedShuffleSplit",
-        "sklearn.utils._bunch": "Bunch",
-        "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
-    }.items()
-    for name in names.split()
-}
+_OTHER_CLASSES = """builtins.frozenset scipy.sparse._csr.csr_array similis.base._compact.FoldedSVC
+    sklearn.calibration._CalibratedClassifier sklearn.calibration._SigmoidCalibration
+    sklearn.calibration._TemperatureScaling sklearn.metrics._scorer._CurveScorer
+    sklearn.metrics._scorer._PassthroughScorer sklearn.metrics._scorer._Scorer
+    sklearn.model_selection._split.KFold sklearn.model_selection._split.LeaveOneOut
+    sklearn.model_selection._split.RepeatedStratifiedKFold sklearn.model_selection._split.ShuffleSplit
+    sklearn.model_selection._split.StratifiedKFold sklearn.model_selection._split.StratifiedShuffleSplit
+    sklearn.utils._bunch.Bunch sklearn.utils._metadata_requests.MetadataRequest
+    sklearn.utils._metadata_requests.MethodMetadataRequest""".split()
 MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
 _KEYS = {"builtins.str", "builtins.int", "builtins.float", "numpy.str_"}
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
@@ -91,11 +82,9 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
     Examples
     --------
     >>> import os, tempfile
-    >>> from sklearn.svm import SVC
-    >>> from similis import load, save
-    >>> model = SVC(kernel="precomputed").fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"])
+    >>> from similis import SimilarityKNN, load, save
     >>> path = os.path.join(tempfile.mkdtemp(), "model.skops")
-    >>> save(model, path)
+    >>> save(SimilarityKNN(n_neighbors=1).fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"]), path)
     >>> load(path).predict([[0.9, 0.1]])
     array(['x'], dtype='<U1')
     """
@@ -233,7 +222,6 @@ def _class_name(node: dict[str, Any]) -> str:
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield every node of a description, at any depth and under any key."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()
@@ -262,9 +250,8 @@ def _is_ours(name: str) -> bool:
     if package not in {*similis._MODULES, *similis._PACKAGES}:
         return False
     module = import_module(f"similis.{package}")  # importing it registers its storable private classes
-    public = [getattr(module, export) for export in module.__all__]
-    classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
-    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
+    found = (*(getattr(module, export) for export in module.__all__), *STORABLE)
+    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in found if isinstance(cls, type)}
 
 
 @contextmanager
@@ -433,10 +420,7 @@ def _digest(path: Path) -> str:
 
 
 def verify_model(model: Any) -> None:
-    """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set.
-
-    Objects of similis verify themselves; scikit-learn does not check what it loads.
-    """
+    """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set."""
     for part in _parts(model):
         if isinstance(part, FittedArrays):
             part.verify_fitted()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -24,10 +23,8 @@ from similis.io._text import MISSING, quote, read_rows
 
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 _GROUP_HEADERS = {"group", "groups"}
-_LABEL_WORDS = (  # further names of a column of labels
-    "annotation annotations categories category cluster clusters condition diagnosis family genre genus labels outcome "
-    "phenotype population response species status subtype taxon treatment type types"
-).split()
+_LABEL_WORDS = """annotation annotations categories category cluster clusters condition diagnosis family genre genus
+    labels outcome phenotype population response species status subtype taxon treatment type types""".split()
 _MORE_HEADERS = {"#", "sample", "sample_id", "sampleid", "sample-id", "sample id", "objects", "names"}
 NA = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "#N/A")  # spellings of a missing label
 
@@ -66,13 +63,12 @@ def align_labels(
 
     Examples
     --------
-    >>> import os, tempfile, warnings
+    >>> import os, tempfile
     >>> from similis.io import align_labels
     >>> path = os.path.join(tempfile.mkdtemp(), "labels.csv")
     >>> _ = open(path, "w").write("id,family\nc,x\na,y\n")
-    >>> with warnings.catch_warnings(record=True):
-    ...     align_labels(path, ["a", "b", "c"], 3)
-    (array([0, 2]), array(['y', 'x'], dtype='<U1'))
+    >>> align_labels(path, ["a", "c"], 2)
+    (array([0, 1]), array(['y', 'x'], dtype='<U1'))
     """
     table = _LabelFile(Path(path), what, ids, n, {"", *(NA if na is None else na)}, max_bytes)
     is_list = not table.rows or (table.width == 1 and id_column is None)
@@ -98,10 +94,9 @@ class _LabelFile:
         self.remarks: list[str] = []
         self.n_empty = 0  # objects with an empty cell
         self.header: list[str] | None = None
-        if path.suffix.lower() == ".xlsx":
-            rows = excel_rows(path, None, max_bytes)[0]
-        else:
-            rows = list(read_rows(path, max_bytes, comments=[], keep_blank=True))
+        is_excel = path.suffix.lower() == ".xlsx"
+        text = [] if is_excel else read_rows(path, max_bytes, comments=[], keep_blank=True)
+        rows = excel_rows(path, None, max_bytes)[0] if is_excel else list(text)
         while rows and not any(map(str.strip, rows[-1][1])):
             rows.pop()
         self.width = max((len(cells) for _, cells in rows), default=1)
@@ -165,11 +160,9 @@ class _LabelFile:
                 raise ProximityError(f"{self.where} {rule}. Got {len(given)} {self.what}s for {self.n} objects.")
             return dict(enumerate(labels))
         names = [row[place] for row in self.rows]
-        if self.ids is None:
-            position = self._row_numbers(names)
-        else:
-            position = {name.strip(): i for i, name in enumerate(self.ids)}
-            position |= {name: i for i, name in enumerate(self.ids)}
+        position = self._row_numbers(names) if self.ids is None else {}
+        position |= {name.strip(): i for i, name in enumerate(self.ids or ())}
+        position |= {name: i for i, name in enumerate(self.ids or ())}
         found, seen, extra = dict[int, str](), dict[str, int](), 0
         for line, cells, name, label in zip(self.lines, self.raw, names, labels):
             i = position.get(cells[place], position.get(name))
@@ -183,9 +176,8 @@ class _LabelFile:
             else:
                 found[i] = label
         if names and extra == len(names):
-            got = (
-                f"Got {quote_short(names[0])}, while the first object is {quote_short(self.ids[0] if self.ids else 0)}."
-            )
+            first = quote_short(self.ids[0] if self.ids else 0)
+            got = f"Got {quote_short(names[0])}, while the first object is {first}."
             raise ProximityError(f"{self.where}: none of its {extra} ids is an id of the objects. {got}")
         if extra:
             self.remarks.append(f"{extra} ids are not among the objects and are ignored")
@@ -208,7 +200,6 @@ class _LabelFile:
         return not any(is_number) and bool({name.lower() for name in first} & words)
 
     def _named(self, name: str, option: str) -> int:
-        """Position of a column that the user named, by its name or its number."""
         for key in (str, str.lower):
             found = [j for j, cell in enumerate(self.header or ()) if key(cell) == key(name)]
             if len(found) == 1:
@@ -287,9 +278,8 @@ def _is_numeric(cells: list[str]) -> bool:
 
 def _looks_like_labels(cells: list[str]) -> bool:
     """Tell whether values repeat, and are not measurements."""
-    counts = Counter(cells)
     whole = not _is_numeric(cells) or all(cell.lstrip("+-").isdecimal() for cell in cells)
-    return whole and 1 < len(counts) < len(cells)
+    return whole and 1 < len(set(cells)) < len(cells)
 
 
 def read_labels(path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label") -> Array:
@@ -528,7 +518,6 @@ def _named(header: list[str], name: str, where: str) -> int:
 
 
 def _place(header: list[str], asked: str | None, usual: set[str], where: str, features: Collection[str]) -> int | None:
-    """Position of the named column, or of the one with a usual name; None if there is none."""
     if asked is not None:
         return _named(header, asked, where)
     found = [j for j, name in enumerate(header) if name.lower() in usual and name not in features]
@@ -572,7 +561,6 @@ def _all_numbers(text: Array) -> bool:
 def _values(
     text: Array, names: tuple[str, ...], types: Mapping[str, str], ids: tuple[str, ...] | None, where: str
 ) -> Array:
-    """Convert the cells of each column to its type. One column of text is a vector."""
     kinds = [types[name] for name in names]
     if set(kinds) == {"number"}:
         return np.stack([_numbers(text[:, j], names[j], ids, where) for j in range(len(names))], axis=1)

@@ -1,7 +1,4 @@
-"""Lines of pair lists: which columns hold both ids and the score, and the parsers of the lines.
-
-Blocks of plain lines are parsed by compiled code, others (quotation marks, missing values, errors) line by line.
-"""
+"""Lines of pair lists: their columns, and parsers of blocks of plain lines (compiled) and of all other lines."""
 
 from __future__ import annotations
 
@@ -31,17 +28,12 @@ _HITS = "query subject pident length mismatch gapopen qstart qend sstart send ev
 _PAF = "query qlen qstart qend strand target tlen sstart send matches length mapq".split()
 _ANI = "query reference ani fragments total".split()
 _MASH = "reference query distance p-value shared-hashes".split()
-_LEFT = (
-    "query qseqid qacc qaccver source from left row query_file query_name query_id seq1 id1 name1 node1 object1 "
-    "sample1 item1 source_id genome1 protein1 gene1 iid1 pdbchain1 level_0".split()
-)
-_RIGHT = (
-    "subject target sseqid sacc saccver to right column match_name match_id target_name seq2 id2 name2 node2 object2 "
-    "sample2 item2 target_id ref_file reference genome2 protein2 gene2 iid2 pdbchain2 level_1".split()
-)
-_SCORES = (
-    "bitscore similarity distance jaccard ani weight score value matches kinship pi_hat pident alntmscore lddt evalue"
-).split()  # default: first of these
+_LEFT = """query qseqid qacc qaccver source from left row query_file query_name query_id seq1 id1 name1 node1 object1
+    sample1 item1 source_id genome1 protein1 gene1 iid1 pdbchain1 level_0""".split()
+_RIGHT = """subject target sseqid sacc saccver to right column match_name match_id target_name seq2 id2 name2 node2
+    object2 sample2 item2 target_id ref_file reference genome2 protein2 gene2 iid2 pdbchain2 level_1""".split()
+_SCORES = """bitscore similarity distance jaccard ani weight score value matches kinship pi_hat pident alntmscore lddt
+    evalue""".split()  # default: first of these
 _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
     alias: name
     for name, aliases in {
@@ -316,7 +308,6 @@ class _Index:
         self.sizes = np.zeros(2, np.int64)
 
     def number(self, text: NDArray[np.uint8], lows: NDArray[np.int32], highs: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the numbers of the ids at these places of the text."""
         self.reserve(len(lows), len(text))
         codes = np.empty(len(lows), np.int32)
         _kernels.number_ids(text, lows, highs, self.table, self.arena, self.ends, self.hashes, self.sizes, codes)

@@ -27,14 +27,11 @@ from similis.io._proximity import Proximity, proximity_in_file
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
 _LOWEST_EVALUE = 1e-180  # BLAST prints smaller ones as 0
-_SIMILARITIES = set(
-    "bitscore score pident fident ppos nident identity ani jaccard containment max_containment tmscore alntmscore "
-    "qtmscore ttmscore tm1 tm2 lddt matches kinship pi_hat dst prob cosine correlation cor overlap positives".split()
-)
-_DISSIMILARITIES = set(
-    "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
-    "hamming levenshtein".split()
-)
+_SIMILARITIES = """bitscore score pident fident ppos nident identity ani jaccard containment max_containment tmscore
+    alntmscore qtmscore ttmscore tm1 tm2 lddt matches kinship pi_hat dst prob cosine correlation cor overlap
+    positives""".split()
+_DISSIMILARITIES = """evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean
+    manhattan cityblock hamming levenshtein""".split()
 Entries = tuple[Array, Array, Array]  # rows, columns, values
 HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
@@ -111,10 +108,10 @@ def read_pairs(
     """
     pairs = PairOptions(columns, score, aggregate, absent)
     options = ReadOptions(square, directed, kind=kind, delimiter=delimiter, max_bytes=max_bytes, pairs=pairs)
-    return read_pair_list(Path(path), options, sparse)
+    return read_list(Path(path), options, sparse)
 
 
-def read_pair_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
+def read_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
     pairs = _Collected(short_path(path), options.pairs, options.square)
     if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
         pairs.form = HITS
@@ -155,7 +152,6 @@ class _Collected:
         return np.fromiter(map(self.index[side].__getitem__, names), np.int32, len(names))
 
     def add(self, left: list[str], right: list[str], values: Floats) -> None:
-        """Add lines with their ids; NaN is a missing value."""
         self.append(self.number(left), self.number(right, 1), values)
 
     def append(self, *lines: Array) -> None:
@@ -234,7 +230,6 @@ class _Collected:
         return found, "by the name of the file" if found else ""
 
     def _absent(self, kind: Kind | None, values: Array) -> tuple[float, str]:
-        """Value of absent pairs, and its name."""
         absent = self.options.absent
         if absent is None and self.form == HITS and kind == "dissimilarity":
             top = float(values.max()) if len(values) else 0.0
@@ -248,7 +243,6 @@ class _Collected:
         return float(absent), f"{float(absent):g}"
 
     def _report(self, about: dict[str, Any]) -> None:
-        """Warn with what was read, unless every choice was the caller's."""
         options = self.options
         if None not in (options.score, options.aggregate, options.absent) and not self.n_missing:
             return
@@ -297,10 +291,7 @@ def absent_entries(
 def sparse_values(
     matrix: Any, kind: Kind | None, absent: str | float | None, where: str, max_bytes: int
 ) -> tuple[Any, dict[str, Any]]:
-    """Values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
-
-    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, else missing by default.
-    """
+    """Values of a stored sparse matrix, in which an absent entry is zero in a similarity, else missing; and a note."""
     stored = matrix.tocoo()
     rows, columns = (np.asarray(x, dtype=np.int64) for x in stored.coords)
     n = matrix.shape[0]
@@ -317,7 +308,7 @@ def sparse_values(
 
 
 def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
-    from similis.io._parquet import first_rows, iter_batches
+    from similis.io._numpy import first_rows, iter_batches
 
     with parse_errors(pairs.where, "table"):
         layout = find_layout(pairs.where, first_rows(path), None, pairs.options)

@@ -51,15 +51,13 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         found = quote_short(" ".join(first))
         raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {found}.")
     n, body = int(first[0]), lines[1:]
-    for strict in (False, True):
-        rows = _rows(body, n, strict)
+    attempts = [_rows(body, n, strict) for strict in (False, True)]
+    for rows in (*attempts, attempts[0]):
         counts = [len(numbers) for _, _, numbers in rows]
         is_matrix = len(rows) == n and row_spans(counts) is not None
         if is_matrix and all(is_number(cell) for _, _, numbers in rows for cell in numbers[:1]):
             break
-    else:
-        rows = _rows(body, n, strict=False)
-        counts = [len(numbers) for _, _, numbers in rows]
+    else:  # the message is about the first attempt
         if len(rows) != n:
             raise ProximityError(f"{where}: line {lines[0][0]} announces {n} objects. Got {len(rows)} rows below it.")
         start = counts[0] if counts[0] < 2 < n else None  # of a triangle
@@ -171,10 +169,9 @@ def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
         wrong = (line for i, (line, cells) in enumerate(given) if len(cells) not in (i + 1, n - i - 1, n - i))
         rule = f"the rows must form a triangle of the distances of {n} named objects. Got {len(given)} rows."
         raise ProximityError(f"{where}, line {next(wrong, given[-1][0] if given else 1)}: {rule}")
-    numbers = [  # EMBOSS writes nan or inf where it cannot compute a distance
-        np.array([np.nan if cell == "inf" else parse_number(cell, f"{where}, line {line}") for cell in cells])
-        for line, cells in rows
-    ]
+    # EMBOSS writes nan or inf where it cannot compute a distance.
+    cells = ([(line, "nan" if cell == "inf" else cell) for cell in cells] for line, cells in rows)
+    numbers = [np.array([parse_number(cell, f"{where}, line {line}") for line, cell in row]) for row in cells]
     return proximity_in_file(where, matrix_of_triangle(numbers), names, kind, about={"reason": "by its format"})
 
 

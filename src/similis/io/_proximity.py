@@ -153,10 +153,7 @@ def _unless_default(names: list[Any]) -> list[Any] | None:
 
 
 def mirror_triangle(values: Array, where: str) -> Array:
-    """Fill in the empty triangle of a matrix of which only the other one is given, with a warning.
-
-    A triangle is empty if all of its entries are missing, or all are zero while most of the other triangle is not.
-    """
+    """Fill in a triangle that is missing, or zero while most of the other one is not, from that one, with a warning."""
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
         return values
     ends = np.asarray(values[0, 1:]), np.asarray(values[-1, :-1])  # empty below the diagonal: so is the last row
@@ -173,10 +170,9 @@ def mirror_triangle(values: Array, where: str) -> Array:
     for empty, full, here, there in (("upper", "lower", upper, lower), ("lower", "upper", lower, upper)):
         is_missing, is_zero = here[0] == n_pairs > there[0], here[1] == 0 and 2 * (there[1] - there[0]) > n_pairs
         if is_missing or is_zero:
-            remark = (
-                f"the {empty} triangle is {'empty' if is_missing else 'zero'} and was filled in from the {full} one"
-            )
-            warn_user(f"{where}: {remark}. If the directions differ, set directed=True.", InputWarning)
+            remark = f"{'empty' if is_missing else 'zero'} and was filled in from the {full} one"
+            remedy = "If the directions differ, set directed=True."
+            warn_user(f"{where}: the {empty} triangle is {remark}. {remedy}", InputWarning)
             triangle = np.tri(len(A), dtype=bool)
             return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values

@@ -1,7 +1,4 @@
-"""Matrices as text: csv, tsv, or numbers separated by blanks, with ids or without.
-
-The corner cell, which names neither a row nor a column, or a comment above the table may name the kind.
-"""
+"""Matrices as text: csv, tsv, or numbers separated by blanks; the corner cell or a comment may name the kind."""
 
 from __future__ import annotations
 
@@ -358,14 +355,12 @@ def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
             unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
             yield raw if unpack is None else io.BufferedReader(_Limited(unpack(raw, where), max_bytes, where))
         except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, OSError):
-            # Not implemented is a later version of zip, or an unknown compression.
             if not start.startswith(PACKED):
                 raise
             raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
 
 
 def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
-    """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
     archive = zipfile.ZipFile(raw)
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
@@ -404,12 +399,9 @@ def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> Floats
             row = np.array([parse_number(cell, _cell(where, line, skip + j)) for j, cell in enumerate(cells)])
     # float() also accepts 1_000, digits of other scripts, and infinity, which csv readers do not
     text = " ".join(cells)
-    if "_" in text or not text.isascii() or "i" in text or "I" in text:
+    if "_" in text or not text.isascii() or "i" in text or "I" in text or np.isinf(row).any():
         for j, cell in enumerate(cells):
             parse_number(cell, _cell(where, line, skip + j))
-    elif np.isinf(row).any():
-        j = int(np.argmax(np.isinf(row)))
-        raise ProximityError(f"{_cell(where, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
     return row
 
 

@@ -1,8 +1,4 @@
-"""Zarr stores: one chunked array, its card among the attributes; and matrices written block by block, npy or zarr.
-
-Filters of the older format 2 may run code when they decode, so stores with filters are rejected; compressed chunks are
-read after checking that each unpacks to the size of a chunk.
-"""
+"""Zarr stores: one chunked array, its card among the attributes; and matrices written block by block, npy or zarr."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 from similis._utils.files import copy_owner, draft_folder, is_stream, parse_errors, short_path, sync
 from similis.exceptions import ProximityError
-from similis.io._checks import ReadOptions, reject_infinite
+from similis.io._checks import ReadOptions, check_finite
 from similis.io._numpy import card, parts_of_card, sidecar, write_card
 from similis.io._proximity import Proximity, proximity_in_file
 
@@ -141,14 +137,13 @@ def write_zarr(path: Path, P: Proximity) -> None:
         array = create_zarr(temporary, P.shape, P.values.dtype, CHUNK)
         for first in range(0, P.shape[0], CHUNK):
             rows = P.values[first : first + CHUNK]
-            reject_infinite(rows, f"values from row {first} on")
+            check_finite(rows, f"values from row {first} on")
             array[first : first + CHUNK] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)
 
 
 def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> Any:
-    """Create an empty array of square chunks; NaN until values are written."""
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
     check_replaceable(path)
     chunks, fill = (min(chunk, shape[0]), min(chunk, shape[1]), *shape[2:]), float("nan")
@@ -168,7 +163,7 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
         if not hasattr(array, "shape"):
             names = ", ".join(sorted(array.array_keys()))[:120] or "none"
             raise ProximityError(f"{where} must hold one array. Got a group of {names}; say which with key=...")
-        if array.metadata.zarr_format == 2 and array.metadata.filters:
+        if array.metadata.zarr_format == 2 and array.metadata.filters:  # may run code when they decode
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
         compressor = _compressor(array.metadata)
         if compressor not in ("", *_SIZES):  # others may run code
