@@ -36,10 +36,7 @@ _VECTORS = (*_IDS, *_LABELS)
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
 _HDF5_SECONDS = 20.0  # for one step of reading, of at most a few megabytes
 _NO_NUMBERS = ("cell", "char")  # classes of MATLAB
-_NUMBERS_OF_MARKET = "real|double|integer|unsigned-integer|pattern"
-_MARKET = re.compile(
-    f"%%matrixmarket matrix (array|coordinate) ({_NUMBERS_OF_MARKET}) (general|symmetric|skew-symmetric)"
-)
+_MTX = r"%%matrixmarket matrix (array|coordinate) (real|double|(unsigned-)?integer|pattern) (general|(skew-)?symmetric)"
 
 
 def _last(name: str) -> str:  # without the groups or structs that hold it
@@ -516,7 +513,7 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     with parse_errors(where, "Matrix Market file"):
         lines = iter(data.decode("ascii").splitlines())
         words = next(lines, "").lower().split()
-        if not _MARKET.fullmatch(" ".join(words)):
+        if not re.fullmatch(_MTX, " ".join(words)):
             raise ProximityError(
                 f"{where}, line 1: a Matrix Market file of real numbers begins with '%%MatrixMarket matrix', 'array' "
                 "or 'coordinate', 'real', 'integer' or 'pattern', and 'general' or 'symmetric'."

@@ -48,8 +48,7 @@ class Format:
         ``read(path, options)``, with :class:`ReadOptions`, returns a :class:`similis.Proximity`; ``write(file,
         proximity)`` writes to a binary file.
     is_text, holds_sparse : bool, default=False
-        Whether the file is text, which may be compressed and have labels beside it; whether `write` takes a sparse
-        matrix.
+        Whether the file is text, perhaps compressed, with labels beside it; whether `write` takes a sparse matrix.
     magic, kind : bytes, {"similarity", "dissimilarity"}, optional
         First bytes, and kind of the values, of every file of this format.
     """
@@ -285,8 +284,7 @@ def read_proximity(
         with a warning), or of one label per line. By default those stored with the matrix, or for text files in
         ``<name>.labels.csv`` beside it.
     label_column, id_column : str, optional
-        Columns of the label file, by name or by number from 1 on. Recognized by default. Without a label file,
-        `label_column` names a column of the matrix file.
+        Columns of the label file, or of labels in the matrix file, by name or number from 1 on; by default recognized.
     na : sequence of str, optional
         Spellings of a missing label, beside an empty cell; NA, N/A, NaN, null and similar ones by default.
     kind : {"similarity", "dissimilarity"}, optional

@@ -282,8 +282,8 @@ class ModelCard:
         Names of the training objects, and positions of those whose columns the model reads; None for all.
     columns, types, measure : list of str, dict, str or None
         Names of the objects' features, how each is read (see :func:`read_objects`), and the measure.
-    fingerprint : dict
-        Digests of data and labels.
+    fingerprint, versions, created, digest : dict, dict, str, str
+        Digests of data and labels, package versions, UTC time of training, and digest of the model file.
     expected : dict or None
         ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval``, its ``level``,
         ``balanced_error`` and the ``protocol`` of the estimate; None if some split failed.
@@ -293,8 +293,6 @@ class ModelCard:
         Of prediction sets: ``method``, ``class_conditional``, ``conformity_score``, numbers of ``folds``, ``objects``.
     novelty : dict or None
         Ascending ``scores`` of training objects, by which outliers are recognized, and their ``n_neighbors``.
-    versions, created, digest : dict, str, str
-        Package versions, UTC time of training, and digest of the model file that the card belongs to.
     matrices : dict of str to str or None
         Name and kind of each of several matrices, in the order of ``predict``; None for one.
     """

@@ -129,11 +129,9 @@ def read_npy(path: Path, options: ReadOptions) -> Proximity:
 
 
 def write_npy(path: Path, P: Proximity) -> None:
-    """Write the matrix, and everything else to the sidecar.
-
-    Two files cannot be renamed at once: if there is an older pair, the sidecar describes both matrices until the new
-    one is renamed, with a digest by which a reader recognizes it.
-    """
+    """Write the matrix, and everything else to the sidecar."""
+    # Two files cannot be renamed at once: if there is an older pair, the sidecar describes both matrices until the new
+    # one is renamed, with a digest by which a reader recognizes it.
     old = None
     if path.exists() and sidecar(path).exists():
         with suppress(ProximityError):  # damaged: there is no card to keep

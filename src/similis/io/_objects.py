@@ -59,7 +59,7 @@ def align_labels(
     -------
     rows, labels : ndarray
         Objects that have a label, ascending, and their labels; integers or booleans if all are spelled like one. A
-        warning counts objects without a label and unknown ids, and names the columns that were chosen.
+        warning counts objects without a label and unknown ids, and names chosen columns.
 
     Examples
     --------
@@ -395,8 +395,7 @@ def read_objects(
         objects, or of dicts with id, label and ``"object"``; without that key the dict is the object (``{"id": ...,
         "label": ..., "edges": [...], "node_labels": [...]}``).
     id_column, label_column : str, optional
-        Columns with the objects' names and class labels. By default recognized by their names, such as ``id``, ``name``
-        and ``label``, ``class``.
+        Columns with the objects' names and class labels; by default one called such as ``id``, and ``label``.
     labels : str or path-like, optional
         A file of labels, used instead of a label column: lines ``id,label``, or one label per line.
     columns : sequence of str, optional

@@ -248,8 +248,7 @@ class BlockFile:
         """Create the empty matrix and remove any unfinished one."""
         self.remove()
         if self.zarr:
-            # Chunks are read whole, so they have 16 MB at most; no chunk belongs to two blocks, since several
-            # workers may write.
+            # Chunks are read whole, so they have 16 MB at most; none belongs to two blocks: several workers may write.
             chunk = self.tile // 2 if self.tile > CHUNK and self.tile % 2 == 0 else self.tile
             create_zarr(self.part, (self.n, self.n), self.dtype, chunk)
             return
