@@ -159,8 +159,8 @@ class _Collected:
         known = ~np.isnan(lines[2])
         self.n_lines += len(known)
         self.n_missing += int(np.count_nonzero(~known))
-        for part, new in zip(self.parts, lines):
-            part.append(new if known.all() else new[known])
+        for part, new in zip(self.parts, lines if known.all() else [line[known] for line in lines]):
+            part.append(new)
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
         if not self.n_lines:
