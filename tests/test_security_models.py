@@ -105,7 +105,7 @@ def test_every_estimator_verifies_what_it_declares(tmp_path, name):
 
 
 def skops_verify(model):
-    from similis.io._verify import verify_model
+    from similis.io._models import verify_model
 
     verify_model(model)
 

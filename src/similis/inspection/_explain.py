@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import OneToOneFeatureMixin, is_regressor
 from sklearn.pipeline import Pipeline
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._drawing.display import Display
 from similis._drawing.figure import Axis, Bars, Figure, Mark, names_axis
+from similis._utils.arrays import Array, Floats
 from similis._utils.environment import require_package
 from similis.base import ProximityClassifier, model_scores
 from similis.exceptions import ProximityError
@@ -26,7 +26,7 @@ from similis.neighbors import SimilarityKNN, SimilarityKNNRegressor
 from similis.svm import ProximityRidge
 
 _BLOCK = 2**24  # entries of a block of altered rows
-Parts = tuple[NDArray[np.float64], NDArray[np.float64]]  # contributions (m, n, D), baseline (m, D)
+Parts = tuple[Floats, Floats]  # contributions (m, n, D), baseline (m, D)
 
 
 @dataclass(eq=False, repr=False)
@@ -46,15 +46,15 @@ class Explanation(Display):
         Names of the training objects; False if the contributions are an approximation, see :func:`explain`.
     """
 
-    contributions: NDArray[np.float64]
-    baseline: NDArray[np.float64]
-    decision: NDArray[np.float64]
-    labels: NDArray[Any]
-    classes: NDArray[Any] | None
+    contributions: Floats
+    baseline: Floats
+    decision: Floats
+    labels: Array
+    classes: Array | None
     ids: tuple[str, ...]
     exact: bool
 
-    def toward(self) -> NDArray[np.float64]:
+    def toward(self) -> Floats:
         """Contributions in favor of each row's prediction, shape (m, n); a regressor's as they are."""
         if self.classes is None:
             return self.contributions
@@ -158,12 +158,12 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     return Explanation(contributions, baseline, decision, labels, classes, names, exact)
 
 
-def _as_decision(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_decision(terms: Floats) -> Floats:
     """One decision for two classes, the second minus the first; else one per class. The last axis is the classes."""
     return terms[..., 1:] - terms[..., :1] if terms.shape[-1] == 2 else terms
 
 
-def _to_rows(steps: list[Any], X: NDArray[np.float64]) -> Any:
+def _to_rows(steps: list[Any], X: Floats) -> Any:
     """Rows behind steps that keep a column per training object; None if one of them does not."""
     for step in steps:
         if not isinstance(step, OneToOneFeatureMixin):
@@ -172,7 +172,7 @@ def _to_rows(steps: list[Any], X: NDArray[np.float64]) -> Any:
     return X
 
 
-def _target_parts(last: SimilarityKNNRegressor, Q: NDArray[np.float64]) -> Parts:
+def _target_parts(last: SimilarityKNNRegressor, Q: Floats) -> Parts:
     """Weights of nearest neighbors times their targets minus the mean target of the neighbors."""
     indices, weights = last.neighbor_weights(Q)
     known = indices >= 0
@@ -183,7 +183,7 @@ def _target_parts(last: SimilarityKNNRegressor, Q: NDArray[np.float64]) -> Parts
     return contributions, last.predict(Q)[:, None] - contributions.sum(axis=1)
 
 
-def _class_votes(last: SimilarityKNN, Q: NDArray[np.float64]) -> Parts:
+def _class_votes(last: SimilarityKNN, Q: Floats) -> Parts:
     """Weights of nearest neighbors, each for its class."""
     indices, weights = last.neighbor_weights(Q)
     known, G = indices >= 0, len(last.classes_)
@@ -194,7 +194,7 @@ def _class_votes(last: SimilarityKNN, Q: NDArray[np.float64]) -> Parts:
     return _as_decision(contributions), _as_decision(scores - contributions.sum(axis=1))
 
 
-def _mixture_shares(last: KernelHLM, Q: NDArray[np.float64]) -> Parts:
+def _mixture_shares(last: KernelHLM, Q: Floats) -> Parts:
     """Components of a kernel density: their shares of the posterior probabilities."""
     classes, scales = last.component_classes_, last.scales_
     shape = np.broadcast_to(last.shape_, len(last.classes_))[classes]
@@ -207,7 +207,7 @@ def _mixture_shares(last: KernelHLM, Q: NDArray[np.float64]) -> Parts:
     return contributions, np.zeros((len(Q), contributions.shape[2]))
 
 
-def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Parts | None:
+def _linear_terms(steps: list[Any], X: Floats) -> Parts | None:
     """Coefficient times entry, for a last step that is linear in the row; steps in front are folded into it."""
     last, front = steps[-1], list(steps[:-1])
     n = getattr(last, "n_features_in_", 0)
@@ -236,11 +236,11 @@ def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Parts | None:
     return (contributions, decision - contributions.sum(axis=1)) if is_linear else None
 
 
-def _changes(steps: list[Any], X: NDArray[np.float64]) -> Parts:
+def _changes(steps: list[Any], X: Floats) -> Parts:
     """Change of the decision when one entry of a row is replaced by the mean of the row."""
     model, n = Pipeline([(str(i), step) for i, step in enumerate(steps)]), X.shape[1]
 
-    def decide(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def decide(rows: Floats) -> Floats:
         if is_regressor(model):
             return np.asarray(model.predict(rows), dtype=np.float64).reshape(len(rows), -1)
         return _as_decision(np.nan_to_num(model_scores(model, rows)))
@@ -256,7 +256,7 @@ def _changes(steps: list[Any], X: NDArray[np.float64]) -> Parts:
     return contributions, decision - contributions.sum(axis=1)
 
 
-def _margins(last: Any, rows: Any) -> NDArray[np.float64]:
+def _margins(last: Any, rows: Any) -> Floats:
     """Decision values of a last step before they become votes or probabilities: (m, 1) or (m, G)."""
     if is_regressor(last):
         return np.asarray(last.predict(rows), dtype=np.float64).reshape(len(rows), -1)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Floats
 from similis.base import Kind, at_least, check_labels, check_proximity, choice, validated_function
 from similis.exceptions import ProximityError
 from similis.neighbors import SimilarityKNN
@@ -75,7 +76,7 @@ def suspicious_labels(
     return sorted(found, key=lambda one: (one.p_value, -one.p_suggested, one.object))
 
 
-def influence(model: Any, S: ArrayLike, y: Any) -> NDArray[np.float64]:
+def influence(model: Any, S: ArrayLike, y: Any) -> Floats:
     """Measure what each training object does to the predictions of the others, by leaving it out.
 
     For k-NN: how much the leave-one-out probabilities of the true classes, summed over all others, drop without the

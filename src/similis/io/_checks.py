@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array
 from similis._utils.disk import is_stored
 from similis._utils.messages import warn_user
 from similis.base import Kind, check_frame_order, fill_masked, kind_evidence
@@ -45,12 +45,10 @@ def decide_kind(
 
     Parameters
     ----------
-    values : array of shape (n, n), (m, n) or (n, n, q)
-        Proximities.
+    values, where : array of shape (n, n), (m, n) or (n, n, q), str
+        Proximities, and the name of their file for messages.
     given, stated : {"similarity", "dissimilarity"} or None
         Kinds that the user gave and that the file states. The first one wins, with a warning where they differ.
-    where : str
-        Name of the file, for messages.
     required : bool, default=False
         Whether to decide by the diagonal, with a warning, and to raise an error where it does not show the kind.
     """
@@ -127,12 +125,11 @@ class ReadOptions:
     def __post_init__(self) -> None:
         check_kind(self.kind)
         if self.delimiter not in (None, ",", ";", "\t", " ", "|"):
-            raise ProximityError(
-                f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(self.delimiter)}."
-            )
+            got = quote_short(self.delimiter)
+            raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {got}.")
 
 
-def as_values(values: Any) -> NDArray[Any]:
+def as_values(values: Any) -> Array:
     """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
         return values
@@ -143,9 +140,8 @@ def as_values(values: Any) -> NDArray[Any]:
     except ValueError:
         raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
     if values.ndim not in ((2,) if is_sparse else (2, 3)) or 0 in values.shape:
-        raise ProximityError(
-            f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
-        )
+        rule = "values must be a matrix with rows and columns, or a stack of them"
+        raise ProximityError(f"{rule}. Got shape {values.shape}.")
     if values.dtype == object and not is_sparse:
         values = _from_objects(values)
     if values.dtype.kind not in "fiub":
@@ -154,7 +150,7 @@ def as_values(values: Any) -> NDArray[Any]:
         is_float = values.dtype in (np.float32, np.float64)
         values = sparse.csr_array(values, dtype=values.dtype if is_float else np.float64)
         values.sum_duplicates()
-        reject_infinite(values.data[None, :], "the stored entries")
+        check_finite(values.data[None, :], "the stored entries")
         return values
     if isinstance(values, np.memmap):
         return values  # stays on disk: converted and validated block by block where it is used
@@ -162,11 +158,11 @@ def as_values(values: Any) -> NDArray[Any]:
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    reject_infinite(values)
+    check_finite(values)
     return values
 
 
-def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
+def _from_objects(values: Array) -> Array:
     """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
     result = np.full(values.shape, np.nan)
     for place, entry in np.ndenumerate(values):
@@ -183,8 +179,7 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
-    """Raise if an entry is infinite, and name the first."""
+def check_finite(values: Array, where: str = "values") -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
             return
@@ -213,7 +208,7 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     return names
 
 
-def as_labels(labels: Any, n: int) -> NDArray[Any]:
+def as_labels(labels: Any, n: int) -> Array:
     """Validate `n` labels: text, integers or booleans; whole floats become integers."""
     rule = "labels must be one per object"
     if np.ma.is_masked(labels):
@@ -241,7 +236,7 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
     return array
 
 
-def decode_labels(labels: list[str]) -> NDArray[Any]:
+def decode_labels(labels: list[str]) -> Array:
     """Convert labels to integers or booleans if all are spelled like one; else keep text."""
     if set(labels) <= {"True", "False"}:
         return np.array([label == "True" for label in labels])
@@ -257,9 +252,8 @@ def check_text(text: str, what: str) -> None:
     if not text:
         raise ProximityError(f"{what} must not be empty.")
     if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
-        raise ProximityError(
-            f"{what} must be text without NUL or unpaired surrogate characters. Got {quote_short(text)}."
-        )
+        rule = "must be text without NUL or unpaired surrogate characters"
+        raise ProximityError(f"{what} {rule}. Got {quote_short(text)}.")
 
 
 def quote_short(value: Any, width: int = 40) -> str:
@@ -269,6 +263,5 @@ def quote_short(value: Any, width: int = 40) -> str:
 
 
 def check_kind(kind: Any) -> None:
-    """Raise unless `kind` is a kind or None."""
     if kind is not None and kind not in KINDS:
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")

@@ -1,7 +1,4 @@
-"""Files of other programs: MATLAB, HDF5, AnnData, R, Excel, Matrix Market, GraphML.
-
-Declared sizes are checked before an array is read, and nothing outside the file is followed.
-"""
+"""Files of other programs: MATLAB, HDF5, AnnData, R, Excel, Matrix Market, GraphML; nothing outside them is read."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ from typing import IO, Any
 from xml.parsers import expat
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.base import Kind
@@ -39,6 +36,7 @@ _VECTORS = (*_IDS, *_LABELS)
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
 _HDF5_SECONDS = 20.0  # for one step of reading, of at most a few megabytes
 _NO_NUMBERS = ("cell", "char")  # classes of MATLAB
+_MTX = r"%%matrixmarket matrix (array|coordinate) (real|double|(unsigned-)?integer|pattern) (general|(skew-)?symmetric)"
 
 
 def _last(name: str) -> str:  # without the groups or structs that hold it
@@ -58,11 +56,9 @@ def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: boo
 
 def _possible_matrices(arrays: dict[str, Any]) -> dict[str, Any]:
     """Shape, order and type of the arrays that are neither single numbers nor vectors of ids or labels."""
-    return {
-        name: (array.shape, False, array.dtype)
-        for name, array in arrays.items()
-        if array.size > 1 and (_last(name) not in _VECTORS or (len(array.shape) > 1 and 1 not in array.shape))
-    }
+    some = {name: array for name, array in arrays.items() if array.size > 1}
+    is_wide = {name: len(array.shape) > 1 and 1 not in array.shape for name, array in some.items()}
+    return {k: (a.shape, False, a.dtype) for k, a in some.items() if is_wide[k] or _last(k) not in _VECTORS}
 
 
 def read_mat(path: Path, options: ReadOptions) -> Proximity:
@@ -144,7 +140,7 @@ def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
         at += 8 + size + (0 if kind == _COMPRESSED else -size % 8)
 
 
-def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
+def _mat_numbers(element: tuple[int, bytes], order: str) -> Array:
     return np.frombuffer(element[1], order + _TYPES[element[0]])
 
 
@@ -203,9 +199,7 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
         file.visititems(collect)
         forms = {name: _text(item.attrs.get("MATLAB_class", "")) for name, item in arrays.items()}
         is_matlab = any(forms.values())
-        numeric = {
-            k: array for k, array in arrays.items() if array.dtype.kind in "fiub" and forms[k] not in _NO_NUMBERS
-        }
+        numeric = {k: a for k, a in arrays.items() if a.dtype.kind in "fiub" and forms[k] not in _NO_NUMBERS}
         chosen = choose_array(_possible_matrices(numeric), options.key, where, options.square)
         values = source.array(arrays[chosen])
         texts = {}
@@ -248,7 +242,7 @@ class _Hdf5:
         self.h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
         self.file, self.where, self.max_bytes = file, where, max_bytes
 
-    def array(self, item: Any) -> NDArray[Any]:
+    def array(self, item: Any) -> Array:
         if not isinstance(item, self.h5py.Dataset):
             raise ProximityError(f"{self.where}: {quote_short(item.name)} must be an array. Got a group.")
         if item.is_virtual or item.external:
@@ -425,14 +419,13 @@ def _r_attributes(node: Any) -> dict[str, Any]:
 
 
 def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
-    """Tags and values of a linked list of R."""
     while node is not None and node.info.type.name == "LIST":
         tag = node.tag and (node.tag.referenced_object or node.tag)
         yield ("" if tag is None else tag.value.value.decode("utf-8", "replace")), node.value[0]
         node = node.value[1]
 
 
-def _r_numbers(node: Any) -> NDArray[np.float64]:
+def _r_numbers(node: Any) -> Floats:
     """Numbers of a vector; NA becomes the plain NaN of NumPy."""
     values = np.ma.filled(np.ma.asarray(node.value).astype(np.float64), np.nan)
     missing = np.isnan(values)
@@ -502,12 +495,11 @@ def excel_rows(path: Path, key: str | None, max_bytes: int) -> tuple[list[tuple[
                 raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {', '.join(names)[:120]}.")
             sheet = book[key] if key is not None else book.worksheets[0]
             sheet.reset_dimensions()  # of a sheet that declares too many
-            lines = [
-                ["" if cell is None else str(cell) for cell in cells] for cells in sheet.iter_rows(values_only=True)
-            ]
+            given = list(sheet.iter_rows(values_only=True))
         finally:
             book.close()
-    rows = [(line, cells) for line, cells in enumerate(lines, 1) if any(map(str.strip, cells))]
+    lines = enumerate((["" if cell is None else str(cell) for cell in cells] for cells in given), 1)
+    rows = [(line, cells) for line, cells in lines if any(map(str.strip, cells))]
     filled = [[j for j, cell in enumerate(cells) if cell.strip()] for _, cells in rows]
     start, end = min((f[0] for f in filled), default=0), max((f[-1] + 1 for f in filled), default=0)
     return [(line, (cells + [""] * end)[start:end]) for line, cells in rows], names
@@ -521,18 +513,12 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     with parse_errors(where, "Matrix Market file"):
         lines = iter(data.decode("ascii").splitlines())
         words = next(lines, "").lower().split()
-        form, field, symmetry = words[2:] if len(words) == 5 else ("", "", "")
-        allowed = (
-            words[:2] == ["%%matrixmarket", "matrix"]
-            and form in ("array", "coordinate")
-            and field in ("real", "double", "integer", "unsigned-integer", "pattern")
-            and symmetry in ("general", "symmetric", "skew-symmetric")
-        )
-        if not allowed:
+        if not re.fullmatch(_MTX, " ".join(words)):
             raise ProximityError(
                 f"{where}, line 1: a Matrix Market file of real numbers begins with '%%MatrixMarket matrix', 'array' "
                 "or 'coordinate', 'real', 'integer' or 'pattern', and 'general' or 'symmetric'."
             )
+        form, _, symmetry = words[2:]
         rest = [line for line in lines if line.strip() and not line.startswith("%")]
         rows, columns, *listed = map(int, rest[0].split()) if rest else (0, 0)
         entries = np.loadtxt(rest[1:], ndmin=2) if rest[1:] else np.empty((0, 3))
@@ -550,7 +536,7 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(where, values, kind=kind, about=about)
 
 
-def _market_matrix(entries: NDArray[np.float64], shape: tuple[int, int], form: str, symmetry: str) -> Any:
+def _market_matrix(entries: Floats, shape: tuple[int, int], form: str, symmetry: str) -> Any:
     """Matrix of a list of its columns, or of lines with row, column and value, counted from 1; a pattern has ones."""
     if form == "array" and symmetry == "general":
         return np.reshape(entries, shape, order="F")

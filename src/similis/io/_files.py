@@ -1,14 +1,17 @@
-"""Read and write proximity matrices; the file's ending names the format."""
+"""Files of proximity matrices: the registry of formats, how each is recognized, and reading and writing of all."""
 
 from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -19,13 +22,225 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import PairOptions, ReadOptions, decide_kind, quote_short, reject_infinite
-from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
-from similis.io._labels import align_labels, labels_beside, write_labels
-from similis.io._numpy import sidecar, write_npy
+from similis.io._checks import PairOptions, ReadOptions, check_finite, decide_kind, quote_short
+from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
+from similis.io._numpy import first_rows, read_npy, read_npz, read_parquet, sidecar, write_npy, write_npz, write_parquet
+from similis.io._objects import align_labels, labels_beside, write_labels
+from similis.io._pair_lines import are_pairs, is_pair_list
+from similis.io._pairs import HITS_ENDINGS, read_list, write_pairs
+from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
 from similis.io._proximity import Proximity, as_proximity, labels_in_column, mirror_triangle, proximity_in_file
-from similis.io._text import TEXT_PACKERS
-from similis.io._zarr import write_zarr
+from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
+from similis.io._zarr import read_zarr, write_zarr
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of proximity matrices; packages add their own by the entry point group ``similis.formats``.
+
+    Parameters
+    ----------
+    name, about : str
+        Name, for ``--format`` and messages, and a description in one line.
+    endings : tuple of str
+        Endings of file names, such as ``(".phy", ".phylip")``.
+    read, write : callable, optional
+        ``read(path, options)``, with :class:`ReadOptions`, returns a :class:`similis.Proximity`; ``write(file,
+        proximity)`` writes to a binary file.
+    is_text, holds_sparse : bool, default=False
+        Whether the file is text, perhaps compressed, with labels beside it; whether `write` takes a sparse matrix.
+    magic, kind : bytes, {"similarity", "dissimilarity"}, optional
+        First bytes, and kind of the values, of every file of this format.
+    """
+
+    name: str
+    about: str
+    endings: tuple[str, ...]
+    read: Callable[[Path, ReadOptions], Proximity] | None = None
+    write: Callable[[IO[bytes], Proximity], None] | None = None
+    is_text: bool = False
+    magic: bytes | None = None
+    kind: Kind | None = None
+    holds_sparse: bool = False
+
+
+_EDGES, _TRIANGLES = (".edges", ".edgelist", *HITS_ENDINGS), (".distmat", ".meg", ".pim")
+_BUILT_IN = (
+    Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
+    Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
+    Format("zarr", "zarr store", (".zarr",), read_zarr),
+    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, partial(write_csv, delimiter=","), True),
+    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, partial(write_csv, delimiter="\t"), True),
+    Format("parquet", "parquet table", (".parquet", ".pq"), read_parquet, write_parquet, magic=b"PAR1"),
+    Format(
+        "pairs", "list of pairs: alignment hits, Mash, edges", _EDGES, read_list, write_pairs, True, holds_sparse=True
+    ),
+    Format("phylip", "PHYLIP distance matrix", (".phy", ".phylip", ".dist"), read_phylip, write_phylip, True),
+    Format("triangle", "matrix of EMBOSS, MEGA, Clustal", _TRIANGLES, read_named_triangle, is_text=True),
+    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, write_lsmat, True, kind="dissimilarity"),
+    Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
+    Format("hdf5", "HDF5 file", (".h5", ".hdf5"), read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
+    Format("h5ad", "AnnData file", (".h5ad",), read_hdf5, write_h5ad, holds_sparse=True),
+    Format("mat", "MATLAB file", (".mat",), read_mat, magic=b"MATLAB"),
+    Format("rds", "file of R", (".rds", ".rdata", ".rda"), read_rds),
+    Format("xlsx", "Excel workbook", (".xlsx",), read_excel),
+    Format("graphml", "GraphML graph", (".graphml",), read_graphml, is_text=True),
+    Format("mtx", "Matrix Market file", (".mtx",), read_mtx, is_text=True, magic=b"%%MatrixMarket"),
+    Format("qza", "QIIME 2 artifact", (".qza",), read_csv, kind="dissimilarity"),
+)
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return the known formats by name: those of similis, then those of other packages."""
+    found = {form.name: form for form in _BUILT_IN}
+    for entry in sorted(entry_points(group="similis.formats"), key=lambda entry: (entry.name, entry.value)):
+        try:
+            form = entry.load()
+            if not isinstance(form, Format):
+                raise TypeError("it must be a similis.io.Format")
+        except Exception as error:  # a broken package must not keep others from working
+            reason = str(error) or type(error).__name__
+            warn_user(f"The format {entry.name!r} of another package cannot be loaded: {reason}.", InputWarning)
+            continue
+        found.setdefault(form.name, form)
+    return found
+
+
+def format_of_name(path: Path) -> Format | None:
+    *rest, ending = [suffix.lower() for suffix in path.suffixes] or [""]
+    packed = ending in TEXT_PACKERS and bool(rest)
+    ending = rest[-1] if packed else ending
+    fitting = (form for form in formats().values() if ending in form.endings and (form.is_text or not packed))
+    return next(fitting, None)
+
+
+def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
+    """Return the format of a file: the named one, else by its ending, else by its contents."""
+    known = formats()
+    if name is not None:
+        if name not in known:
+            raise ProximityError(f"There is no format {quote_short(name)}. There are {', '.join(known)}.")
+        return known[name]
+    form = format_of_name(path) or _format_of_contents(path)
+    if form.name == "mat" and path.is_file():  # Clustal Omega calls its text so
+        start = _start(path)
+        form = known["phylip"] if start.split(b"\n")[0].strip().isdigit() and b"\0" not in start else form
+    is_table = form.name in ("parquet", "feather")
+    is_list = form.name in ("csv", "tsv", "pairs", "phylip")  # or may be one
+    pairs = options.pairs
+    if (pairs.columns is not None or pairs.score is not None) and (is_table or is_list or form.name == "lsmat"):
+        return known["pairs"]
+    if not path.is_file() or not (is_table or is_list):
+        return form
+    if is_list:
+        form = known[_name_of_text(path, form.name, options)]
+    elif are_pairs(first_rows(path), square=options.square):
+        form = known["pairs"]
+    if pairs.any and form.name != "pairs":
+        rule = "absent and aggregate are for lists of pairs (format='pairs')."
+        raise ProximityError(f"{short_path(path)} is a matrix; {rule}")
+    return form
+
+
+def _name_of_text(path: Path, name: str, options: ReadOptions) -> str:
+    _reject_binary(path)
+    lines: list[str] = []  # the first complete ones, up to 60 or about a million characters
+    left = 2**20
+    with open_text(path, options.max_bytes) as text:
+        while len(lines) < 60 and left > 0 and 0 < len(line := text.readline(left + 1)) <= left:
+            left -= len(line)
+            lines.append(line.rstrip("\r\n"))
+    head = "\n".join(lines).strip()
+    for pattern, what in _OTHER_TEXT.items():
+        if re.match(pattern, head, re.I | re.M):
+            raise ProximityError(f"{short_path(path)} is {what}.")
+    if is_named_triangle(lines):
+        return "triangle"
+    if is_phylip(lines) and not (options.square and name == "pairs"):
+        return "phylip"
+    if is_pair_list(lines, square=options.square):
+        return "pairs"
+    if name == "phylip" and all(is_number(cell) for line in lines[:3] for cell in line.split()):
+        return "csv"  # of PLINK
+    return name
+
+
+_DISTANCES = "write the distances of all pairs as a matrix or a list"
+_OTHER_TEXT = {  # kinds of text that are recognized to tell what to write instead
+    r"T?BLAST[NPX] \d": "a report of BLAST for people; write the hits with -outfmt 6",
+    r"Blast4-archive": "an archive of BLAST; write the hits with blast_formatter -outfmt 6",
+    r"# \w+ :: ": "a report of HMMER for people; write the hits with --tblout",
+    r"(#.*\n|\n)*a score=": "an alignment of LAST; write the hits with -f BlastTab",
+    r"@(HD|SQ|PG)\t": "a SAM file; write the hits in a tabular format, such as -outfmt 6 of BLAST",
+    r"[SHNC]\t[\d*]+\t[\d*]+\t[\d.*]+\t[-+.*]\t": "a UC file; write the pairs with --blast6out or --userout",
+    r">Cluster \d+\n": "a list of the clusters of CD-HIT, which has no similarities of all pairs",
+    r">.*\n[A-Z*.\n-]+(\n>|$)": "a FASTA file; compare its sequences, for example with BLAST, and read the hits, or "
+    "write a table of the sequences and name a --measure",
+    r"CLUSTAL.*sequence alignment|# STOCKHOLM": f"an alignment; {_DISTANCES}",
+    r"#NEXUS": f"a NEXUS file; {_DISTANCES}",
+    r"\(\s*\n|\(.*\)[^()]*;\s*$": f"a tree; {_DISTANCES}",
+    r"Table of similarity between sequences": "a similarity table of PHYLIP; write its distances instead",
+    r"<(?!na>)[?!]?[a-z]": "an XML or HTML file, of which only GraphML is read; write hits of BLAST with -outfmt 6, "
+    "graphs as GraphML or as a list of edges, and matrices as csv",
+    r'[\[{]\s*["{\[]': "a JSON file; write graphs as GraphML or as a list of edges, and matrices as csv",
+    r"(di)?graph\s+(\w+\s*)?\{": "a DOT file; write the graph as GraphML or as a list of edges",
+    r"(graph|Creator .*)\s*\[?$": "a GML file; write the graph as GraphML or as a list of edges",
+    r"\*vertices\b": "a Pajek file; write the graph as GraphML or as a list of edges",
+}
+
+
+_BINARY = {  # first bytes of files that are not read
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\x80[\x02-\x05]": "a pickle, which could run code and is never read; write it again, for example with to_csv",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook of the old format; save it as .xlsx",
+    b"<stata_dta>": "a file of Stata; write it again, for example with to_csv",
+    b"CDF[\x01\x02\x05]": "a netCDF 3 file; write it as netCDF 4",
+}
+
+
+def _start(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(4096)
+
+
+def _reject_binary(path: Path) -> None:
+    start = _start(path)
+    for pattern, what in _BINARY.items():
+        if re.match(pattern, start):
+            raise ProximityError(f"{short_path(path)} is {what}.")
+    for form in formats().values():
+        if form.magic is not None and not form.is_text and start.startswith(form.magic):
+            remedy = f"let its name end in {form.endings[0]}."
+            raise ProximityError(f"{short_path(path)} is a file of the format {form.name}; {remedy}")
+
+
+def _format_of_contents(path: Path) -> Format:
+    path.stat()  # raises an error if there is no such file
+    if path.is_dir():
+        remedy = "name a file, or a zarr store, the name of which ends in .zarr."
+        raise ProximityError(f"{short_path(path)} is a folder; {remedy}")
+    if not path.is_file() or path.suffix == ".part":  # the unfinished file of a measurement is not a matrix yet
+        raise unknown_ending(path)
+    start = _start(path)
+    for form in formats().values():
+        if form.magic is not None and start.startswith(form.magic):
+            return form
+    if b"<graphml" in start:
+        return formats()["graphml"]
+    _reject_binary(path)
+    if b"\0" in start and not start.startswith((*PACKED, b"\xff\xfe", b"\xfe\xff")):
+        raise unknown_ending(path)
+    return formats()["csv"]
+
+
+def unknown_ending(path: Path) -> ProximityError:
+    endings = ", ".join(form.endings[0] for form in formats().values() if form.endings)
+    packed = f"text also in {', '.join(TEXT_PACKERS)}."
+    return ProximityError(f"{short_path(path)} must end in {endings}, which names its format; {packed}")
+
 
 _WRITTEN_BY_PATH = ("npy", "zarr")  # their writers make several files
 
@@ -69,8 +284,7 @@ def read_proximity(
         with a warning), or of one label per line. By default those stored with the matrix, or for text files in
         ``<name>.labels.csv`` beside it.
     label_column, id_column : str, optional
-        Columns of the label file, by name or by number from 1 on. Recognized by default. Without a label file,
-        `label_column` names a column of the matrix file.
+        Columns of the label file, or of labels in the matrix file, by name or number from 1 on; by default recognized.
     na : sequence of str, optional
         Spellings of a missing label, beside an empty cell; NA, N/A, NaN, null and similar ones by default.
     kind : {"similarity", "dissimilarity"}, optional
@@ -193,7 +407,6 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def _check_square(P: Proximity, where: str) -> None:
-    """Raise unless rows and columns are the same objects in the same order."""
     for i, (row, column) in enumerate(zip(P.ids or (), P.column_ids or ())):
         if row != column:
             raise ProximityError(
@@ -227,15 +440,6 @@ def write_proximity(
         The matrix. A pandas or polars frame brings its ids.
     ids, kind, labels, column_ids : optional
         As in :class:`Proximity`, in place of those of `proximity`.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from similis import read_proximity, write_proximity
-    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
-    >>> write_proximity(path, [[0, 1], [1, 0]], ids=["a", "b"], kind="dissimilarity")
-    >>> read_proximity(path).values[0]
-    array([0., 1.])
     """
     path = Path(path)
     form = _written_format(path)
@@ -252,7 +456,7 @@ def write_proximity(
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
     if not sparse.issparse(P.values):
-        reject_infinite(P.values)
+        check_finite(P.values)
     assert form.write is not None
     with ExitStack() as files:
         has_labels_beside, beside = form.is_text and not is_stream(path), labels_beside(path)

@@ -1,10 +1,6 @@
-"""Read every object of an HDF5 file. Run as a script, this keeps a damaged file away from the process that needs it.
+"""Read every object of an HDF5 file, in a process of its own: damaged files crash the library, or never end.
 
-The HDF5 library crashes on some damaged files and reads others in an endless loop that no exception or signal can end.
-Of an array of more than 4 MB of numbers, only the chunk index and the first value are read.
-
-Arguments: the file, the seconds that one step of HDF5 may take, the bytes that it may hold at once, and the search path
-for h5py. An exit status other than 0, after "reading" was written, means that HDF5 crashed, did not finish or took more
+An exit status other than 0, after "reading" was written, means that HDF5 crashed, did not finish or took too much
 memory. Exceptions of h5py are ignored: they are raised again in the process that needs the file.
 """
 
@@ -66,7 +62,7 @@ def main(path: str, seconds: str, max_bytes: str, *search: str) -> None:
         if item.chunks is not None:
             item.id.get_num_chunks()
         is_small = item.size <= _OBJECTS if item.dtype.hasobject else item.nbytes <= _NUMBERS
-        if not item.shape or not is_small:
+        if not item.shape or not is_small:  # the first value only
             _ = item[(0,) * item.ndim]
             return
         n_rows = max(1, _STEP * item.shape[0] // item.size)

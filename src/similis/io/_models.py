@@ -1,8 +1,7 @@
 """Model files through skops, with an audit of every type they hold, and the card beside a trained model.
 
-A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
-builds anything, every node must be of a kind that only holds data, every class of similis public or marked as storable,
-and every other class on the list below or trusted by skops itself.
+Before skops builds anything, every node of the JSON description must be of a kind that only holds data, and every class
+public in similis, marked as storable, listed below or trusted by skops. Then every object in the model is verified.
 """
 
 from __future__ import annotations
@@ -19,43 +18,42 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors._base import NeighborsBase
+from sklearn.pipeline import Pipeline
+from sklearn.svm._base import BaseLibSVM
+
 import similis
 from similis._utils.environment import version_hint
 from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
+from similis.base import FittedArrays, fitted_indices, fitted_reals, verify_numbering
 from similis.exceptions import ProximityError
 from similis.io._checks import KINDS
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
-from similis.io._verify import verify_model
 
 _MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
 # purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
-_NODES = set(
-    "BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode "
-    "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
-    "SparseMatrixNode TupleNode TypeNode".split()
-)
+_NODES = """BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode
+    JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode SparseMatrixNode
+    TupleNode TypeNode""".split()
 # Classes held by models and by scikit-learn's calibration, threshold tuning, voting, stacking and searches, beyond
 # those that skops trusts itself.
-_OTHER_CLASSES = {
-    f"{module}.{name}"
-    for module, names in {
-        "builtins": "frozenset",
-        "scipy.sparse._csr": "csr_array",
-        "similis.base._compact": "FoldedSVC",
-        "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
-        "sklearn.metrics._scorer": "_CurveScorer _PassthroughScorer _Scorer",
-        "sklearn.model_selection._split": "KFold LeaveOneOut RepeatedStratifiedKFold ShuffleSplit StratifiedKFold "
-        "StratifiedShuffleSplit",
-        "sklearn.utils._bunch": "Bunch",
-        "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
-    }.items()
-    for name in names.split()
-}
+_OTHER_CLASSES = """builtins.frozenset scipy.sparse._csr.csr_array similis.base._compact.FoldedSVC
+    sklearn.calibration._CalibratedClassifier sklearn.calibration._SigmoidCalibration
+    sklearn.calibration._TemperatureScaling sklearn.metrics._scorer._CurveScorer
+    sklearn.metrics._scorer._PassthroughScorer sklearn.metrics._scorer._Scorer
+    sklearn.model_selection._split.KFold sklearn.model_selection._split.LeaveOneOut
+    sklearn.model_selection._split.RepeatedStratifiedKFold sklearn.model_selection._split.ShuffleSplit
+    sklearn.model_selection._split.StratifiedKFold sklearn.model_selection._split.StratifiedShuffleSplit
+    sklearn.utils._bunch.Bunch sklearn.utils._metadata_requests.MetadataRequest
+    sklearn.utils._metadata_requests.MethodMetadataRequest""".split()
 MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
 _KEYS = {"builtins.str", "builtins.int", "builtins.float", "numpy.str_"}
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
@@ -84,11 +82,9 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
     Examples
     --------
     >>> import os, tempfile
-    >>> from sklearn.svm import SVC
-    >>> from similis import load, save
-    >>> model = SVC(kernel="precomputed").fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"])
+    >>> from similis import SimilarityKNN, load, save
     >>> path = os.path.join(tempfile.mkdtemp(), "model.skops")
-    >>> save(model, path)
+    >>> save(SimilarityKNN(n_neighbors=1).fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"]), path)
     >>> load(path).predict([[0.9, 0.1]])
     array(['x'], dtype='<U1')
     """
@@ -137,7 +133,6 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
 
 
 def _sklearn_version(schema: Any) -> str:
-    """Version of scikit-learn that saved the estimators of a model; empty if there is none."""
     for node in _nodes(schema):
         content = node.get("content")
         stored = content.get("_sklearn_version") if isinstance(content, dict) else None
@@ -161,9 +156,8 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
             what = _FORBIDDEN.get(str(loader), "something unknown")
             raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
         if loader == "DictNode" and not _keeps_keys(node):
-            raise ValueError(
-                f"{where} holds a dictionary whose keys are neither text nor numbers; files do not preserve them."
-            )
+            what = "a dictionary whose keys are neither text nor numbers"
+            raise ValueError(f"{where} holds {what}; files do not preserve them.")
         if loader == "FunctionNode":
             functions.add(name)
         elif name in own or name in _OTHER_CLASSES or _is_ours(name):
@@ -178,10 +172,8 @@ def _audit(file: IO[bytes], schema: Any, where: str, trusted: Sequence[type]) ->
     if foreign in functions:
         raise ValueError(f"{where} holds the function {foreign[-80:]!r}, and functions are never loaded from files.")
     if foreign is not None:
-        raise ValueError(
-            f"{where} holds {foreign[-80:]!r}, which is not on the list of trusted classes. If it is your own class, "
-            "and you trust the file, give it as trusted=[...]."
-        )
+        remedy = "If it is your own class, and you trust the file, give it as trusted=[...]."
+        raise ValueError(f"{where} holds {foreign[-80:]!r}, which is not on the list of trusted classes. {remedy}")
     return sorted(names)
 
 
@@ -230,7 +222,6 @@ def _class_name(node: dict[str, Any]) -> str:
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield every node of a description, at any depth and under any key."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()
@@ -259,9 +250,8 @@ def _is_ours(name: str) -> bool:
     if package not in {*similis._MODULES, *similis._PACKAGES}:
         return False
     module = import_module(f"similis.{package}")  # importing it registers its storable private classes
-    public = [getattr(module, export) for export in module.__all__]
-    classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
-    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
+    found = (*(getattr(module, export) for export in module.__all__), *STORABLE)
+    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in found if isinstance(cls, type)}
 
 
 @contextmanager
@@ -273,7 +263,6 @@ def _parse_errors(where: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """First words of an exception's message."""
     return " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
 
 
@@ -293,8 +282,8 @@ class ModelCard:
         Names of the training objects, and positions of those whose columns the model reads; None for all.
     columns, types, measure : list of str, dict, str or None
         Names of the objects' features, how each is read (see :func:`read_objects`), and the measure.
-    fingerprint : dict
-        Digests of data and labels.
+    fingerprint, versions, created, digest : dict, dict, str, str
+        Digests of data and labels, package versions, UTC time of training, and digest of the model file.
     expected : dict or None
         ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval``, its ``level``,
         ``balanced_error`` and the ``protocol`` of the estimate; None if some split failed.
@@ -304,8 +293,6 @@ class ModelCard:
         Of prediction sets: ``method``, ``class_conditional``, ``conformity_score``, numbers of ``folds``, ``objects``.
     novelty : dict or None
         Ascending ``scores`` of training objects, by which outliers are recognized, and their ``n_neighbors``.
-    versions, created, digest : dict, str, str
-        Package versions, UTC time of training, and digest of the model file that the card belongs to.
     matrices : dict of str to str or None
         Name and kind of each of several matrices, in the order of ``predict``; None for one.
     """
@@ -379,10 +366,8 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
     try:
         card = _card_of(json.loads(beside.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise ProximityError(
-            f"{short_path(path)} has no card {beside.name} beside it, which describes the rows that it predicts. Keep "
-            "the two files together."
-        ) from None
+        missing = f"no card {beside.name} beside it, which describes the rows that it predicts"
+        raise ProximityError(f"{short_path(path)} has {missing}. Keep the two files together.") from None
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ProximityError(f"{short_path(beside)} is damaged, or not a card of a model.") from None
     if card.digest != _digest(Path(path)):
@@ -430,3 +415,112 @@ def _card_of(record: Any) -> ModelCard:
 
 def _digest(path: Path) -> str:
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def verify_model(model: Any) -> None:
+    """Raise an error if an array in a model has a shape, a type or values that ``fit`` cannot have set."""
+    for part in _parts(model):
+        if isinstance(part, FittedArrays):
+            part.verify_fitted()
+        elif sparse.issparse(part):
+            part.check_format(full_check=True)
+        else:
+            for cls, verify in _VERIFIERS.items():
+                if isinstance(part, cls):
+                    verify(part)
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    waiting, seen = [model], set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, (str, bytes, int, float, type(None), type)):
+            continue
+        seen.add(id(value))
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            continue
+        yield value
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+            waiting += value.ravel().tolist() if isinstance(value, np.ndarray) else value
+        waiting += getattr(value, "__dict__", {}).values()
+
+
+def _verify_pipeline(pipeline: Pipeline) -> None:
+
+    def is_step(pair: Any) -> bool:
+        is_named = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        return is_named and (pair[1] in (None, "passthrough") or hasattr(pair[1], "fit"))
+
+    if not isinstance(pipeline.steps, list) or not pipeline.steps or not all(map(is_step, pipeline.steps)):
+        raise ProximityError("steps of Pipeline must be a list of pairs (name, step).")
+
+
+def _verify_libsvm(svm: BaseLibSVM) -> None:
+    """Support vectors, their coefficients and numbers per class must belong together; libsvm does not check them."""
+    state, who = vars(svm), type(svm).__name__
+    for name in state:
+        is_fitted = name.endswith("_") or name in ("_probA", "_probB", *svm._get_param_names())
+        if hasattr(type(svm), name) and not is_fitted:
+            raise ProximityError(f"{name} of {who} is an attribute of the class, which a file must not set.")
+    if "support_" not in state and "shape_fit_" not in state:
+        return
+    svm._validate_params()
+    shape = state.get("shape_fit_")
+    if not isinstance(shape, tuple) or not all(isinstance(size, (int, np.integer)) and size >= 0 for size in shape):
+        raise ProximityError(f"shape_fit_ of {who} must be a shape.")
+    sizes = {"rows": int(shape[0]), "columns": int(shape[1] if len(shape) > 1 else 0)}
+    is_classifier = svm._impl in ("c_svc", "nu_svc")
+    G = len(state["classes_"]) if is_classifier and isinstance(state.get("classes_"), np.ndarray) else 2
+    sizes |= {"G": G, "machines": G - 1 if is_classifier else 1, "pairs": G * (G - 1) // 2 if is_classifier else 1}
+    is_dense, is_kernel = state.get("_sparse") is False, svm.kernel == "precomputed"
+    declared = {"support_": fitted_indices("l", below="rows"), "_n_support": fitted_indices("G")}
+    declared |= dict.fromkeys(("_intercept_", "intercept_"), fitted_reals("pairs"))
+    declared |= {name: fitted_reals("pairs" if np.size(state.get(name)) else 0) for name in ("_probA", "_probB")}
+    if is_dense:
+        declared |= dict.fromkeys(("_dual_coef_", "dual_coef_"), fitted_reals("machines", "l"))
+        declared["support_vectors_"] = fitted_reals(None, None) if is_kernel else fitted_reals("l", "columns")
+    for name, array in declared.items():
+        if name not in state:
+            raise ProximityError(f"{name} of {who} is missing.")
+        array.verify(state[name], sizes, f"{name} of {who}")
+    n_support = state["_n_support"].sum() if is_classifier else state["_n_support"][0]
+    if n_support != sizes["l"]:
+        raise ProximityError(f"_n_support of {who} must add up to the {sizes['l']} support vectors. Got {n_support}.")
+    vectors, coefficients = state.get("support_vectors_"), state.get("_dual_coef_")
+    if state.get("_sparse") is True:
+        if not sparse.issparse(vectors) or not sparse.issparse(coefficients) or is_kernel:
+            raise ProximityError(f"support_vectors_ and _dual_coef_ of {who} must both be sparse.")
+        if vectors.shape != (sizes["l"], sizes["columns"]) or coefficients.data.size != sizes["machines"] * sizes["l"]:
+            raise ProximityError(f"support_vectors_ of {who} must have a row per support vector.")
+    elif not is_dense:
+        raise ProximityError(f"_sparse of {who} must be True or False.")
+    elif is_kernel and state["support_vectors_"].size:
+        raise ProximityError(f"support_vectors_ of {who} must be empty, since the kernel is precomputed.")
+    elif state.get("n_features_in_") != sizes["rows" if is_kernel else "columns"]:
+        raise ProximityError(f"n_features_in_ of {who} must be the width of the training data.")
+
+
+def _verify_neighbors(model: NeighborsBase) -> None:
+    """Class codes must be those of the stored classes, one per stored row."""
+    state, who = vars(model), type(model).__name__
+    rows, y, classes = (state.get(name) for name in ("_fit_X", "_y", "classes_"))
+    if "_fit_X" in state and not sparse.issparse(rows):
+        fitted_reals(None, state.get("n_features_in_")).verify(rows, {}, f"_fit_X of {who}")
+    if "_fit_X" in state and isinstance(y, np.ndarray) and isinstance(classes, np.ndarray):
+        fitted_indices(rows.shape[0], below=len(classes)).verify(y, {}, f"_y of {who}")
+
+
+def _verify_vectorizer(vectorizer: CountVectorizer) -> None:
+    """Numbers of the tokens become columns of a sparse matrix, which are not checked there."""
+    if hasattr(vectorizer, "vocabulary_"):
+        verify_numbering(vectorizer.vocabulary_, len(vectorizer.vocabulary_), "vocabulary_ of the vectorizer")
+
+
+_VERIFIERS = {
+    Pipeline: _verify_pipeline,
+    BaseLibSVM: _verify_libsvm,
+    NeighborsBase: _verify_neighbors,
+    CountVectorizer: _verify_vectorizer,
+}

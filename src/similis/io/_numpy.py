@@ -1,8 +1,4 @@
-"""NumPy files: npz, and npy with a JSON sidecar. Pickled objects are never read.
-
-The shape and type that the header of an array declares must agree with the bytes that are there, and with what the
-caller is ready to unpack, before anything of that size is allocated.
-"""
+"""NumPy files: npz, and npy with a JSON sidecar, without pickled objects; parquet tables with one column per object."""
 
 from __future__ import annotations
 
@@ -13,27 +9,31 @@ import math
 import os
 import warnings
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array
+from similis._utils.environment import require_package
 from similis._utils.files import atomic_write, is_stream, parse_errors, short_path
 from similis._utils.threads import row_blocks
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._checks import ReadOptions, as_ids, as_labels, kind_of_array, quote_short, reject_infinite
+from similis.io._checks import LABEL_HEADERS, ReadOptions, as_ids, as_labels, check_finite, kind_of_array, quote_short
 from similis.io._pairs import sparse_values
 from similis.io._proximity import Proximity, is_condensed, proximity_in_file, square_of_condensed
 
 _HEADERS = {b"\1\0": npy.read_array_header_1_0, b"\2\0": npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _SPARSE = ("indices", "indptr", "row", "col", "format", "shape")
+_KEY = b"similis"  # of the card in a parquet file
+_CARD = {"format": "similis proximity", "version": 1}
 
 
 def read_npz(path: Path, options: ReadOptions) -> Proximity:
@@ -51,10 +51,9 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
         is_sparse = {"data", "format", "shape"} <= set(members)
         key = "data" if is_sparse else choose_array(headers, options.key, where, options.square)
         labels = "labels" if "labels" in members else "y"
-        parts: dict[str, NDArray[Any]] = {}
-        for name in (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ())):
-            if name not in members:
-                continue
+        parts: dict[str, Array] = {}
+        wanted = (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ()))
+        for name in filter(members.__contains__, wanted):
             parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
@@ -81,14 +80,14 @@ def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions,
     with parse_errors(where, "sparse matrix"):
         form = parts["format"].item()
         form = form.decode() if isinstance(form, bytes) else str(form)
-        shape = tuple(parts["shape"].tolist())
-        if form == "coo":
-            matrix = sparse.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape).tocsr()
-        elif form in ("csr", "csc"):
-            make = sparse.csr_array if form == "csr" else sparse.csc_array
-            matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-        else:
+        data, shape = parts["data"], tuple(parts["shape"].tolist())
+        if form not in ("coo", "csr", "csc"):
             raise ProximityError(f"{where} holds a sparse matrix of the format {quote_short(form)}; convert it to csr.")
+        if form == "coo":
+            matrix = sparse.coo_array((data, (parts["row"], parts["col"])), shape=shape).tocsr()
+        else:
+            make = sparse.csr_array if form == "csr" else sparse.csc_array
+            matrix = make((data, parts["indices"], parts["indptr"]), shape=shape)
         matrix.check_format(full_check=True)
     return sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
 
@@ -111,31 +110,28 @@ def read_npy(path: Path, options: ReadOptions) -> Proximity:
     """Read an npy file, with ids, kind and labels from the JSON file beside it, if there is one."""
     where = short_path(path)
     with parse_errors(where, "npy file"), open(path, "rb") as file:
-        header = read_header(file, where, os.path.getsize(path))
+        shape, fortran, dtype = read_header(file, where, os.path.getsize(path))
+        order: Any = "F" if fortran else "C"
         if options.mmap:
-            shape, fortran, dtype = header
-            order: Any = "F" if fortran else "C"
-            values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
+            values: Array = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
         else:
-            values = _data(file, header)
+            values = _data(file)
     beside, names = sidecar(path), path.with_name(path.name + ".labels.txt")
     about: dict[str, Any] = {}
-    if values.ndim == 1 and not beside.exists():
-        values, about = square_of_condensed(values, where), {"kind": "dissimilarity"}
     if beside.exists():
         about = parts_of_card(_card_beside(path), values.shape, short_path(beside))
-    elif names.exists():  # written by `sourmash compare`
+    elif values.ndim == 1:
+        values, about = square_of_condensed(values, where), {"kind": "dissimilarity"}
+    if names.exists() and not beside.exists():  # written by `sourmash compare`
         with parse_errors(short_path(names), "text file"):
             about["ids"] = names.read_text(encoding="utf-8-sig").splitlines()
     return proximity_in_file(where, values, **about)
 
 
 def write_npy(path: Path, P: Proximity) -> None:
-    """Write the matrix, and everything else to the sidecar.
-
-    Two files cannot be renamed at once. If an older pair exists, the sidecar therefore describes both matrices until
-    the new one is renamed, with a digest by which a reader recognizes the new matrix.
-    """
+    """Write the matrix, and everything else to the sidecar."""
+    # Two files cannot be renamed at once: if there is an older pair, the sidecar describes both matrices until the new
+    # one is renamed, with a digest by which a reader recognizes it.
     old = None
     if path.exists() and sidecar(path).exists():
         with suppress(ProximityError):  # damaged: there is no card to keep
@@ -144,7 +140,7 @@ def write_npy(path: Path, P: Proximity) -> None:
         npy.write_array_header_1_0(file, {"descr": P.values.dtype.str, "fortran_order": False, "shape": P.shape})
         for rows in row_blocks(P.shape[0], math.prod(P.shape[1:])):
             block = P.values[rows]
-            reject_infinite(block, f"values from row {rows.start} on")
+            check_finite(block, f"values from row {rows.start} on")
             file.write(np.ascontiguousarray(block).data)
         if is_stream(path):  # nothing can lie beside it
             return
@@ -155,18 +151,15 @@ def write_npy(path: Path, P: Proximity) -> None:
 
 
 def write_card(path: Path, found: dict[str, Any]) -> None:
-    """Write the sidecar of an npy file."""
     with atomic_write(sidecar(path)) as file:
         file.write(json.dumps(found, ensure_ascii=False, indent=1).encode())
 
 
 def sidecar(path: Path) -> Path:
-    """Path of the JSON file that belongs to an npy file."""
     return path.with_name(path.name + ".json")
 
 
 def card(P: Proximity) -> dict[str, Any]:
-    """Card of a matrix: everything but its values, for JSON."""
     return matrix_card(P.shape, kind=P.kind, ids=P.ids, column_ids=P.column_ids, labels=P.labels)
 
 
@@ -184,8 +177,7 @@ def matrix_card(
     if not is_shape or len(shape) < 2:
         raise ProximityError(f"shape must hold two whole numbers or more. Got {str(shape)[:60]!r}.")
     return {
-        "format": "similis proximity",
-        "version": 1,
+        **_CARD,
         "shape": list(shape),
         "kind": kind,
         "ids": None if ids is None else as_ids(ids, shape[0], "row"),
@@ -195,14 +187,11 @@ def matrix_card(
 
 
 def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, Any]:
-    """Kind, ids and labels that a card holds for a matrix of this shape."""
-    if not isinstance(found, dict) or found.get("format") != "similis proximity" or found.get("version") != 1:
+    if not isinstance(found, dict) or any(found.get(name) != value for name, value in _CARD.items()):
         raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
     if found.get("shape") != list(shape):
-        raise ProximityError(
-            f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, but the one beside it has shape "
-            f"{tuple(shape)}; write both again."
-        )
+        other = f"but the one beside it has shape {tuple(shape)}; write both again."
+        raise ProximityError(f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, {other}")
     for name in ("ids", "column_ids", "labels"):
         if not isinstance(found.get(name), list | None):
             raise ProximityError(f"{where}: {name!r} must be a list. Got {quote_short(found[name])}.")
@@ -210,7 +199,6 @@ def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, A
 
 
 def choose_array(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
-    """Name of the array that is the matrix."""
     names = ", ".join(map(quote_short, headers))[:120] or "nothing"
     if key is not None:
         if key not in headers:
@@ -219,45 +207,40 @@ def choose_array(headers: dict[str, Any], key: str | None, where: str, square: b
     if "values" in headers:
         return "values"
 
-    def fits(header: Any, kinds: str) -> bool:
-        shape, _, dtype = header
-        return len(shape) in (2, 3) and dtype.kind in kinds and (shape[0] == shape[1] or not square)
-
-    found = [name for name, header in headers.items() if fits(header, "f")]
-    found = found or [name for name, header in headers.items() if fits(header, "iub")]
+    kinds = {name: dtype.kind for name, (_, _, dtype) in headers.items()}
+    shapes = {name: shape for name, (shape, _, _) in headers.items()}
+    found = [name for name, shape in shapes.items() if len(shape) in (2, 3) and (shape[0] == shape[1] or not square)]
+    found = [k for k in found if kinds[k] == "f"] or [k for k in found if kinds[k] in "iub"]
     if square and not found:
-        found = [name for name, (shape, _, dtype) in headers.items() if dtype.kind in "fiu" and is_condensed(shape)]
+        found = [name for name, shape in shapes.items() if kinds[name] in "fiu" and is_condensed(shape)]
     if len(found) == 1:
         return found[0]
     if any(dtype.hasobject for _, _, dtype in headers.values()):
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
-    raise ProximityError(
-        f"{where} must hold one matrix. Got {len(found)} that could be it among {names}; say which with key=..."
-        if found
-        else f"{where} must hold a {'square ' if square else ''}matrix of numbers. Got {names}."
-    )
+    if not found:
+        raise ProximityError(f"{where} must hold a {'square ' if square else ''}matrix of numbers. Got {names}.")
+    got = f"{len(found)} that could be it among {names}"
+    raise ProximityError(f"{where} must hold one matrix. Got {got}; say which with key=...")
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> NDArray[Any]:
-    """Read one array of an archive after checking its declared size."""
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> Array:
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
     if info.compress_type != zipfile.ZIP_STORED:
         check_size(where, size, max_bytes)
     with archive.open(info) as file:
-        array = _data(file, read_header(file, where, size))
+        read_header(file, where, size)
+        array = _data(file)
         if file.read(1):
             raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
     return array
 
 
 def check_size(where: str, size: int, max_bytes: int) -> None:
-    """Raise if something unpacks to more than `max_bytes`."""
     if size > max_bytes:
-        raise ProximityError(
-            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
-        )
+        rule = f"more than max_bytes={max_bytes}; raise it if you trust it."
+        raise ProximityError(f"{where} unpacks to {size} bytes, {rule}")
 
 
 def read_header(
@@ -281,25 +264,17 @@ def read_header(
     if size is not None:
         n_bytes = size - file.tell()
         if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
-            raise ProximityError(
-                f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the "
-                "file is truncated or damaged."
-            )
+            wrong = f"Got {n_bytes} bytes: the file is truncated or damaged."
+            raise ProximityError(f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. {wrong}")
     return shape, fortran, dtype
 
 
-def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
-    """Read the bytes after the header, in pieces, into an array of the declared shape."""
-    shape, fortran, dtype = header
-    flat = np.empty(math.prod(shape), dtype)
-    view = memoryview(flat.view(np.uint8).data) if flat.size and dtype.itemsize else memoryview(b"")
-    while len(view):
-        piece = file.read(min(1 << 22, len(view)))
-        if not piece:
-            raise EOFError("the data end early")
-        view[: len(piece)] = piece
-        view = view[len(piece) :]
-    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+def _data(file: IO[bytes]) -> Array:
+    """Read an array, the header of which was checked."""
+    file.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the age of the file
+        return npy.read_array(file, allow_pickle=False)
 
 
 def _card_beside(path: Path) -> Any:
@@ -315,3 +290,96 @@ def _card_beside(path: Path) -> Any:
 
 def _digest(file: IO[bytes]) -> str:
     return hashlib.file_digest(file, "blake2b").hexdigest()  # type: ignore[arg-type]
+
+
+def read_parquet(path: Path, options: ReadOptions) -> Proximity:
+    """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
+    where = short_path(path)
+    with parse_errors(where, "parquet file"), _open_table(path, options.max_bytes) as (schema, _, read):
+        table = read()
+        found = json.loads((schema.metadata or {}).get(_KEY, b"null"))
+    names = list(table.column_names)
+    types = require_package("pyarrow", extra="parquet", who="A parquet file").types
+    texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
+    other = [field.name == "__index_level_0__" or any(is_text(field.type) for is_text in texts) for field in schema]
+    numeric, text = ([i for i in range(len(names)) if other[i] == side] for side in (False, True))
+    labels = [i for i in text if names[i].strip().lower() in LABEL_HEADERS]
+    labels = labels if len(text) == 2 and len(labels) == 1 else []
+    text = [i for i in text if i not in labels]
+    if len(text) > 1:
+        first, last = quote_short(names[text[0]]), quote_short(names[text[-1]])
+        rule = "must hold numbers beside one column of ids"
+        raise ProximityError(f"{where} {rule}. Got text in the columns {first} and {last}.")
+    if not numeric or not table.num_rows:
+        raise ProximityError(f"{where} holds no matrix: {table.num_rows} rows, {len(numeric)} columns of numbers.")
+    values = np.empty((table.num_rows, len(numeric)), order="F")
+    for j, i in enumerate(numeric):
+        kind = schema.field(i).type
+        if not (types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)):
+            got = f"Got {quote_short(str(kind))}."
+            raise ProximityError(f"{where}, column {quote_short(names[i])}: it must hold numbers. {got}")
+        values[:, j] = table.column(i).cast("float64", safe=False).to_numpy()
+    is_single = all(types.is_float32(schema.field(i).type) for i in numeric)
+    values = np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
+    about = {} if found is None else parts_of_card(found, values.shape, where)
+    if labels:
+        about["labels"] = table.column(labels[0]).to_pylist()
+    columns: list[str] | None = [names[i] for i in numeric]
+    if not text:  # rows come in the order of the columns, if there is one per column
+        columns = None if columns == [str(j) for j in range(len(numeric))] else columns
+        ids = columns if options.square and len(values) == len(numeric) else None
+        return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
+    cells = table.column(text[0]).to_pylist()
+    if None in cells:
+        remedy = "give every row one, or leave the column out."
+        raise ProximityError(f"{where}: row {cells.index(None)} has no id; {remedy}")
+    return proximity_in_file(where, values, **{**about, "ids": map(str, cells), "column_ids": columns})
+
+
+def first_rows(path: Path) -> list[list[str]]:
+    """Names of the columns and up to 60 rows of a parquet or Feather file, as text."""
+    with parse_errors(short_path(path), "parquet file"), _open_table(path, None) as (schema, batches, _):
+        first = next(iter(batches(60)), None)
+        columns = [] if first is None else [column.to_pylist() for column in first.slice(0, 60).columns]
+    return [list(schema.names), *(["" if cell is None else str(cell) for cell in row] for row in zip(*columns))]
+
+
+def iter_batches(path: Path, max_bytes: int) -> Iterator[Any]:
+    with _open_table(path, max_bytes) as (_, batches, _):
+        yield from batches(2**16)
+
+
+def write_parquet(file: IO[bytes], P: Proximity) -> None:
+    """Write one column per object, with kind and labels in the file's own metadata."""
+    pa, pq = (require_package(name, extra="parquet", who="A parquet file") for name in ("pyarrow", "pyarrow.parquet"))
+    if P.values.ndim != 2:
+        raise ProximityError(f"A parquet file holds one matrix. Got a stack of shape {P.shape}; write npz or npy.")
+    columns = P.columns
+    names = [str(j) for j in range(P.shape[1])] if columns is None else list(columns)
+    arrays = [pa.array(np.ascontiguousarray(P.values[:, j])) for j in range(P.shape[1])]
+    if P.ids is not None:
+        names.insert(0, "id" if "id" not in names else "row id")
+        arrays.insert(0, pa.array(P.ids, pa.string()))
+    about = card(P) | {"ids": None, "column_ids": None}  # those are in the table
+    table = pa.Table.from_arrays(arrays, names, metadata={_KEY: json.dumps(about).encode()})
+    pq.write_table(table, file, use_dictionary=False)
+
+
+@contextmanager
+def _open_table(path: Path, max_bytes: int | None) -> Iterator[tuple[Any, Any, Any]]:
+    """Open a parquet or Feather file: its schema, and functions that give its batches and the whole table."""
+    pa, pq = (require_package(name, extra="parquet", who="A parquet file") for name in ("pyarrow", "pyarrow.parquet"))
+    with open(path, "rb") as file:
+        is_feather = file.read(6) == b"ARROW1"
+        file.seek(0)
+        if is_feather:
+            feather = pa.ipc.open_file(file)
+            yield feather.schema, lambda n: map(feather.get_batch, range(feather.num_record_batches)), feather.read_all
+            return
+        parquet = pq.ParquetFile(file)
+        about = parquet.metadata
+        declared = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        needed = max(declared, 8 * about.num_rows * about.num_columns)
+        if max_bytes is not None and needed > 2 * os.path.getsize(path):
+            check_size(short_path(path), needed, max_bytes)
+        yield parquet.schema_arrow, lambda n: parquet.iter_batches(batch_size=n), parquet.read

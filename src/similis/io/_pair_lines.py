@@ -1,7 +1,4 @@
-"""Lines of pair lists: which columns hold both ids and the score, and the parsers of the lines.
-
-Blocks of plain lines are parsed by compiled code, others (quotation marks, missing values, errors) line by line.
-"""
+"""Lines of pair lists: their columns, and parsers of blocks of plain lines (compiled) and of all other lines."""
 
 from __future__ import annotations
 
@@ -18,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Floats
 from similis.exceptions import ProximityError
 from similis.io._checks import PairOptions, quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
@@ -30,17 +28,12 @@ _HITS = "query subject pident length mismatch gapopen qstart qend sstart send ev
 _PAF = "query qlen qstart qend strand target tlen sstart send matches length mapq".split()
 _ANI = "query reference ani fragments total".split()
 _MASH = "reference query distance p-value shared-hashes".split()
-_LEFT = (
-    "query qseqid qacc qaccver source from left row query_file query_name query_id seq1 id1 name1 node1 object1 "
-    "sample1 item1 source_id genome1 protein1 gene1 iid1 pdbchain1 level_0".split()
-)
-_RIGHT = (
-    "subject target sseqid sacc saccver to right column match_name match_id target_name seq2 id2 name2 node2 object2 "
-    "sample2 item2 target_id ref_file reference genome2 protein2 gene2 iid2 pdbchain2 level_1".split()
-)
-_SCORES = (
-    "bitscore similarity distance jaccard ani weight score value matches kinship pi_hat pident alntmscore lddt evalue"
-).split()  # default: first of these
+_LEFT = """query qseqid qacc qaccver source from left row query_file query_name query_id seq1 id1 name1 node1 object1
+    sample1 item1 source_id genome1 protein1 gene1 iid1 pdbchain1 level_0""".split()
+_RIGHT = """subject target sseqid sacc saccver to right column match_name match_id target_name seq2 id2 name2 node2
+    object2 sample2 item2 target_id ref_file reference genome2 protein2 gene2 iid2 pdbchain2 level_1""".split()
+_SCORES = """bitscore similarity distance jaccard ani weight score value matches kinship pi_hat pident alntmscore lddt
+    evalue""".split()  # default: first of these
 _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
     alias: name
     for name, aliases in {
@@ -73,8 +66,6 @@ _ATTRIBUTE = re.compile(r"'([^']*)': ([^,]+)")
 
 
 class Layout(NamedTuple):
-    """Columns of a pair list."""
-
     places: tuple[int, int, int]  # of both ids and of the score
     n_header: int  # lines of the header
     score: str  # canonical name
@@ -247,10 +238,8 @@ def _given_columns(
         return names, known
     if len(known) == width:
         return known, []
-    raise ProximityError(
-        f"{where}: columns must name all {width} columns, or those of both ids and of the score, by names of the "
-        f"header or numbers. Got {quote_short(', '.join(given), 80)}."
-    )
+    rule = f"name all {width} columns, or those of both ids and of the score, by names of the header or numbers"
+    raise ProximityError(f"{where}: columns must {rule}. Got {quote_short(', '.join(given), 80)}.")
 
 
 class _Lines:
@@ -319,7 +308,6 @@ class _Index:
         self.sizes = np.zeros(2, np.int64)
 
     def number(self, text: NDArray[np.uint8], lows: NDArray[np.int32], highs: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the numbers of the ids at these places of the text."""
         self.reserve(len(lows), len(text))
         codes = np.empty(len(lows), np.int32)
         _kernels.number_ids(text, lows, highs, self.table, self.arena, self.ends, self.hashes, self.sizes, codes)
@@ -348,7 +336,7 @@ class _PlainParser:
         self.places, self.mark = np.array(places), ord(mark)
         self.left = _Index()
         self.right = self.left if square else _Index()
-        self.parts: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]] = []
+        self.parts: list[tuple[NDArray[np.int32], NDArray[np.int32], Floats]] = []
 
     def parse(self, block: bytes) -> int:
         """Parse whole lines and return their number; 0 if one of them is not plain."""
@@ -383,7 +371,6 @@ class _PlainParser:
 
 
 def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) -> None:
-    """Parse a text file in blocks and add its lines to `pairs`."""
     where, lines = pairs.where, _Lines(pairs.where)
     with open_utf8(path, max_bytes) as file:
         plain: _PlainParser | None = None
@@ -438,7 +425,7 @@ def read_lines(path: Path, pairs: Any, delimiter: str | None, max_bytes: int) ->
 
 def parse_rows(
     rows: list[list[str]], numbers: list[int], places: tuple[int, int, int], where: str, mark: str
-) -> tuple[list[str], list[str], NDArray[np.float64]]:
+) -> tuple[list[str], list[str], Floats]:
     """Parse lines of cells: all at once if each has its ids and a number, else one by one."""
     a, b, s = places
     try:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
@@ -26,15 +27,12 @@ from similis.io._proximity import Proximity, proximity_in_file
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
 _LOWEST_EVALUE = 1e-180  # BLAST prints smaller ones as 0
-_SIMILARITIES = set(
-    "bitscore score pident fident ppos nident identity ani jaccard containment max_containment tmscore alntmscore "
-    "qtmscore ttmscore tm1 tm2 lddt matches kinship pi_hat dst prob cosine correlation cor overlap positives".split()
-)
-_DISSIMILARITIES = set(
-    "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
-    "hamming levenshtein".split()
-)
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, values
+_SIMILARITIES = """bitscore score pident fident ppos nident identity ani jaccard containment max_containment tmscore
+    alntmscore qtmscore ttmscore tm1 tm2 lddt matches kinship pi_hat dst prob cosine correlation cor overlap
+    positives""".split()
+_DISSIMILARITIES = """evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean
+    manhattan cityblock hamming levenshtein""".split()
+Entries = tuple[Array, Array, Array]  # rows, columns, values
 HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
 
@@ -110,11 +108,10 @@ def read_pairs(
     """
     pairs = PairOptions(columns, score, aggregate, absent)
     options = ReadOptions(square, directed, kind=kind, delimiter=delimiter, max_bytes=max_bytes, pairs=pairs)
-    return read_pair_list(Path(path), options, sparse)
+    return read_list(Path(path), options, sparse)
 
 
-def read_pair_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
-    """Read a list of pairs, as :func:`read_pairs` does."""
+def read_list(path: Path, options: ReadOptions, as_sparse: bool | None = None) -> Proximity:
     pairs = _Collected(short_path(path), options.pairs, options.square)
     if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
         pairs.form = HITS
@@ -138,7 +135,7 @@ class _Collected:
     n_missing: int = 0
     n_unnamed: int = 0  # columns of numbers without names of which the first was taken
     index: tuple[defaultdict[str, int], ...] = ()  # number of every id: of rows, of columns
-    parts: list[list[NDArray[Any]]] = field(default_factory=lambda: [[], [], []])  # rows, columns, values
+    parts: list[list[Array]] = field(default_factory=lambda: [[], [], []])  # rows, columns, values
 
     def __post_init__(self) -> None:
         rows, columns = defaultdict[str, int](), defaultdict[str, int]()
@@ -154,20 +151,18 @@ class _Collected:
         """Numbers of ids of rows (side 0) or columns (side 1)."""
         return np.fromiter(map(self.index[side].__getitem__, names), np.int32, len(names))
 
-    def add(self, left: list[str], right: list[str], values: NDArray[np.float64]) -> None:
-        """Add lines with their ids; NaN is a missing value."""
+    def add(self, left: list[str], right: list[str], values: Floats) -> None:
         self.append(self.number(left), self.number(right, 1), values)
 
-    def append(self, *lines: NDArray[Any]) -> None:
+    def append(self, *lines: Array) -> None:
         """Add lines: numbers of the ids of rows and columns, and values."""
         known = ~np.isnan(lines[2])
         self.n_lines += len(known)
         self.n_missing += int(np.count_nonzero(~known))
-        for part, new in zip(self.parts, lines):
-            part.append(new if known.all() else new[known])
+        for part, new in zip(self.parts, lines if known.all() else [line[known] for line in lines]):
+            part.append(new)
 
     def to_proximity(self, given: Kind | None, directed: bool, as_sparse: bool | None, max_bytes: int) -> Proximity:
-        """Aggregate the lines and fill in what they do not contain."""
         if not self.n_lines:
             raise ProximityError(f"{self.where} holds no pairs.")
         if self.form == HITS:
@@ -217,7 +212,7 @@ class _Collected:
         rows, columns = (codes - (codes > star) * (side or self.square) for side, codes in enumerate((rows, columns)))
         self.parts = [[rows[listed]], [columns[listed]], [values[listed]]]
 
-    def _kind(self, given: Kind | None, own: NDArray[np.bool_], values: NDArray[Any]) -> tuple[Kind | None, str]:
+    def _kind(self, given: Kind | None, own: Mask, values: Array) -> tuple[Kind | None, str]:
         """Kind that is given, or that the name of the score states, or that the lines of the diagonal show; and why."""
         stated, words = kind_in_words(self.score.replace("_", " ")), re.findall("[a-z]+", self.score)
         if stated is None and (self.score in _SIMILARITIES or {"score", "identity"}.intersection(words)):
@@ -234,24 +229,20 @@ class _Collected:
         found = kind_in_words(re.sub(r"[_.\d]", " ", PurePath(self.where).name))  # mothur writes name.dist
         return found, "by the name of the file" if found else ""
 
-    def _absent(self, kind: Kind | None, values: NDArray[Any]) -> tuple[float, str]:
-        """Value of absent pairs, and its name."""
+    def _absent(self, kind: Kind | None, values: Array) -> tuple[float, str]:
         absent = self.options.absent
         if absent is None and self.form == HITS and kind == "dissimilarity":
             top = float(values.max()) if len(values) else 0.0
             return top, f"{top:.6g}, the largest listed value"
         absent = absent if absent is not None else "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
-            raise ProximityError(
-                f"{self.where}: with absent='zero', absent pairs would have dissimilarity zero, as if they were "
-                "identical. Use absent='missing', or a number."
-            )
+            wrong = "with absent='zero', absent pairs would have dissimilarity zero, as if they were identical"
+            raise ProximityError(f"{self.where}: {wrong}. Use absent='missing', or a number.")
         if absent in ("missing", "zero"):
             return np.nan if absent == "missing" else 0.0, str(absent)
         return float(absent), f"{float(absent):g}"
 
     def _report(self, about: dict[str, Any]) -> None:
-        """Warn with what was read, unless every choice was the caller's."""
         options = self.options
         if None not in (options.score, options.aggregate, options.absent) and not self.n_missing:
             return
@@ -282,10 +273,9 @@ def absent_entries(
     fits = (kind == "similarity" and fill == 0) or (kind == "dissimilarity" and np.isnan(fill))
     total = matrix.shape[0] * matrix.shape[1]
     if as_sparse and not fits:
-        raise ProximityError(
-            f"{where}: a sparse matrix has zero for absent similarities, and missing for absent dissimilarities. Use "
-            "absent='zero' or absent='missing' accordingly, or sparse=False."
-        )
+        rule = "a sparse matrix has zero for absent similarities, and missing for absent dissimilarities"
+        remedy = "Use absent='zero' or absent='missing' accordingly, or sparse=False."
+        raise ProximityError(f"{where}: {rule}. {remedy}")
     if as_sparse or (as_sparse is None and fits and 8 * total > _DENSE and matrix.nnz < _SPARSE * total):
         return matrix
     if 8 * total > max(max_bytes, 2**31):
@@ -301,10 +291,7 @@ def absent_entries(
 def sparse_values(
     matrix: Any, kind: Kind | None, absent: str | float | None, where: str, max_bytes: int
 ) -> tuple[Any, dict[str, Any]]:
-    """Values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
-
-    An absent entry is zero in a similarity, also if only the diagonal shows that it is one, else missing by default.
-    """
+    """Values of a stored sparse matrix, in which an absent entry is zero in a similarity, else missing; and a note."""
     stored = matrix.tocoo()
     rows, columns = (np.asarray(x, dtype=np.int64) for x in stored.coords)
     n = matrix.shape[0]
@@ -321,8 +308,7 @@ def sparse_values(
 
 
 def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
-    """Parse a parquet or Feather table in batches."""
-    from similis.io._parquet import first_rows, iter_batches
+    from similis.io._numpy import first_rows, iter_batches
 
     with parse_errors(pairs.where, "table"):
         layout = find_layout(pairs.where, first_rows(path), None, pairs.options)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
@@ -42,39 +42,34 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         plain = _read_plain(text)
     if plain is not None:
         return _with_kind(where, *plain, options.kind)
-    counter = 0
     lines: list[tuple[int, str]] = []
-    with open_text(path, options.max_bytes, lambda: counter + 1) as text:
-        for counter, line in enumerate(text, 1):
-            if line.strip():
-                lines.append((counter, line.rstrip("\r\n")))
+    with open_text(path, options.max_bytes, lambda: lines[-1][0] + 1 if lines else 1) as text:
+        lines += ((k, line.rstrip("\r\n")) for k, line in enumerate(text, 1))
+    lines = [(k, line) for k, line in lines if line.strip()]
     first = lines[0][1].split() if lines else []
     if len(first) != 1 or not first[0].isdecimal() or not 0 < int(first[0]) < 10**6:
         found = quote_short(" ".join(first))
         raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {found}.")
     n, body = int(first[0]), lines[1:]
-    for strict in (False, True):
-        rows = _rows(body, n, strict)
+    attempts = [_rows(body, n, strict) for strict in (False, True)]
+    for rows in (*attempts, attempts[0]):
         counts = [len(numbers) for _, _, numbers in rows]
         is_matrix = len(rows) == n and row_spans(counts) is not None
         if is_matrix and all(is_number(cell) for _, _, numbers in rows for cell in numbers[:1]):
             break
-    else:
-        rows = _rows(body, n, strict=False)
-        counts = [len(numbers) for _, _, numbers in rows]
+    else:  # the message is about the first attempt
         if len(rows) != n:
             raise ProximityError(f"{where}: line {lines[0][0]} announces {n} objects. Got {len(rows)} rows below it.")
         start = counts[0] if counts[0] < 2 < n else None  # of a triangle
         k = next((i for i, have in enumerate(counts) if have != (n if start is None else i + start)), 0)
-        raise ProximityError(
-            f"{where}, line {rows[k][0]}: the rows must form a square matrix of {n} objects or one triangle of it. Row "
-            f"{k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
-        )
+        rule = f"the rows must form a square matrix of {n} objects or one triangle of it"
+        wrong = f"Row {k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
+        raise ProximityError(f"{where}, line {rows[k][0]}: {rule}. {wrong}")
     numbers = [np.array([parse_number(cell, f"{where}, line {line}") for cell in cells]) for line, _, cells in rows]
     return _with_kind(where, [name for _, name, _ in rows], matrix_of_triangle(numbers), 0 in counts, options.kind)
 
 
-def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], bool] | None:
+def _read_plain(lines: Iterable[str]) -> tuple[list[str], Floats, bool] | None:
     """Names and values of a square matrix or lower triangle with one line per row, read row by row; else None."""
     lines = iter(lines)
     head = next(lines, "").strip()
@@ -103,34 +98,23 @@ def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], b
     if len(names) != n:
         return None
     values = rows.to_matrix()
-    if offset != n:
-        _mirror(values)
+    for start in range(0, n, 256) if offset != n else ():  # by blocks of rows because the matrix may be on disk
+        some = slice(start, start + 256)
+        block = np.tril(values[some, some])
+        values[:start, some] = values[some, :start].T
+        values[some, some] = block + np.tril(block, -1).T
     return names, values, offset == 0
 
 
-def _mirror(values: NDArray[np.float64]) -> None:
-    """Copy the lower triangle to the upper one, by blocks of rows because the matrix may be on disk."""
-    for first in range(0, len(values), 256):
-        some = slice(first, first + 256)
-        block = np.tril(values[some, some])
-        values[:first, some] = values[some, :first].T
-        values[some, some] = block + np.tril(block, -1).T
-
-
-def _with_kind(
-    where: str, names: list[str], values: NDArray[np.float64], no_diagonal: bool, given: Kind | None
-) -> Proximity:
+def _with_kind(where: str, names: list[str], values: Floats, no_diagonal: bool, given: Kind | None) -> Proximity:
     """Dissimilarities, unless the diagonal or, without one, the numbers show identities in percent."""
     own = np.diagonal(values)
     kind: Kind = "dissimilarity"
     if given != "similarity" and np.nanmin(values) == -1:  # other negative values are errors
         undefined = values == -1
         if not (values[~undefined] < 0).any():
-            warn_user(
-                f"{where}: {np.count_nonzero(undefined)} distances of -1, which PHYLIP writes where it cannot compute "
-                "one, are missing.",
-                InputWarning,
-            )
+            remark = "distances of -1, which PHYLIP writes where it cannot compute one, are missing."
+            warn_user(f"{where}: {np.count_nonzero(undefined)} {remark}", InputWarning)
             values[undefined] = np.nan
     if no_diagonal:  # fastANI and skani write a triangle of identities, absent ones as NA or 0
         known = values[np.tril_indices(len(values), -1)] if len(values) < 20_000 else values[-1, :-1]
@@ -141,11 +125,8 @@ def _with_kind(
     elif len(values) > 1 and own.min() > 0 and (own >= np.nanmax(values, axis=1)).all():
         kind = "similarity"
     if kind == "similarity" and given is None:
-        warn_user(
-            f"{where} is read as similarity, because its values are those of identities. If that is wrong, set "
-            "kind='dissimilarity'.",
-            InputWarning,
-        )
+        why = "because its values are those of identities. If that is wrong, set kind='dissimilarity'."
+        warn_user(f"{where} is read as similarity, {why}", InputWarning)
     about = {"reason": "by its format"} if kind == "dissimilarity" else {}
     return proximity_in_file(where, values, names, given or kind, about=about)
 
@@ -165,8 +146,7 @@ def is_named_triangle(lines: list[str]) -> bool:
 def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
     """Read EMBOSS distmat (an upper triangle, names at the end), a MEGA file of distances, or identities of Clustal."""
     where, names, rows = short_path(path), list[str](), list[tuple[int, list[str]]]()
-    kind: Kind = "dissimilarity"
-    is_mega = False
+    kind, is_mega = "dissimilarity", False
     with open_text(path, options.max_bytes) as text:
         for k, line in enumerate(map(str.rstrip, text), 1):
             is_mega = is_mega or line.lower().startswith("#mega")
@@ -187,14 +167,11 @@ def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
         rows.insert(0 if len(rows[0][1]) == 1 else n, (0, []))
     if not n or len(rows) != n or row_spans([len(cells) for _, cells in rows]) is None:
         wrong = (line for i, (line, cells) in enumerate(given) if len(cells) not in (i + 1, n - i - 1, n - i))
-        raise ProximityError(
-            f"{where}, line {next(wrong, given[-1][0] if given else 1)}: the rows must form a triangle of the "
-            f"distances of {n} named objects. Got {len(given)} rows."
-        )
-    numbers = [  # EMBOSS writes nan or inf where it cannot compute a distance
-        np.array([np.nan if cell == "inf" else parse_number(cell, f"{where}, line {line}") for cell in cells])
-        for line, cells in rows
-    ]
+        rule = f"the rows must form a triangle of the distances of {n} named objects. Got {len(given)} rows."
+        raise ProximityError(f"{where}, line {next(wrong, given[-1][0] if given else 1)}: {rule}")
+    # EMBOSS writes nan or inf where it cannot compute a distance.
+    cells = ([(line, "nan" if cell == "inf" else cell) for cell in cells] for line, cells in rows)
+    numbers = [np.array([parse_number(cell, f"{where}, line {line}") for line, cell in row]) for row in cells]
     return proximity_in_file(where, matrix_of_triangle(numbers), names, kind, about={"reason": "by its format"})
 
 
@@ -218,14 +195,12 @@ def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, 
 
 
 def write_phylip(file: IO[bytes], P: Proximity) -> None:
-    """Write a square matrix with relaxed names; no entry may be missing."""
     if np.isnan(P.to_dense()).any():
         raise ProximityError("A PHYLIP file cannot hold missing entries; complete the matrix first.")
     _write_distances(file, P, "PHYLIP file", r"\s", "blanks", str(P.n))
 
 
 def write_lsmat(file: IO[bytes], P: Proximity) -> None:
-    """Write a square matrix as scikit-bio does."""
     head = "\t".join(["", *(P.ids or map(str, range(P.n)))])
     _write_distances(file, P, "scikit-bio matrix", r'[\t"]|^\s|\s\Z', "tabs or quotation marks", head)
 

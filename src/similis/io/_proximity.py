@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
@@ -45,10 +45,10 @@ class Proximity:
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
     """
 
-    values: NDArray[Any]
+    values: Array
     ids: tuple[str, ...] | None = None
     kind: Kind | None = None
-    labels: NDArray[Any] | None = None
+    labels: Array | None = None
     column_ids: tuple[str, ...] | None = None
     about: dict[str, Any] | None = None
 
@@ -83,7 +83,7 @@ class Proximity:
         """Ids of the columns: those of the rows where they are the same objects."""
         return self.ids if self.square else self.column_ids
 
-    def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
+    def take(self, objects: Sequence[int] | Indices) -> Proximity:
         """Return the proximities of some of the objects, in this order: rows, and columns of a square matrix."""
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
@@ -101,7 +101,7 @@ class Proximity:
         index, columns = (None if names is None else list(names) for names in (self.ids, self.columns))
         return pd.DataFrame(self.to_dense(), index=index, columns=columns)
 
-    def to_dense(self) -> NDArray[Any]:
+    def to_dense(self) -> Array:
         """Return the values as an array; absent entries of a sparse dissimilarity become NaN."""
         values: Any = self.values
         if not sparse.issparse(values):
@@ -152,11 +152,8 @@ def _unless_default(names: list[Any]) -> list[Any] | None:
     return None if names == list(range(len(names))) else names
 
 
-def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """Fill in the empty triangle of a matrix of which only the other one is given, with a warning.
-
-    A triangle is empty if all of its entries are missing, or all are zero while most of the other triangle is not.
-    """
+def mirror_triangle(values: Array, where: str) -> Array:
+    """Fill in a triangle that is missing, or zero while most of the other one is not, from that one, with a warning."""
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
         return values
     ends = np.asarray(values[0, 1:]), np.asarray(values[-1, :-1])  # empty below the diagonal: so is the last row
@@ -173,10 +170,9 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     for empty, full, here, there in (("upper", "lower", upper, lower), ("lower", "upper", lower, upper)):
         is_missing, is_zero = here[0] == n_pairs > there[0], here[1] == 0 and 2 * (there[1] - there[0]) > n_pairs
         if is_missing or is_zero:
-            remark = (
-                f"the {empty} triangle is {'empty' if is_missing else 'zero'} and was filled in from the {full} one"
-            )
-            warn_user(f"{where}: {remark}. If the directions differ, set directed=True.", InputWarning)
+            remark = f"{'empty' if is_missing else 'zero'} and was filled in from the {full} one"
+            remedy = "If the directions differ, set directed=True."
+            warn_user(f"{where}: the {empty} triangle is {remark}. {remedy}", InputWarning)
             triangle = np.tri(len(A), dtype=bool)
             return np.where(triangle if full == "lower" else triangle.T, A, A.T)
     return values
@@ -188,13 +184,12 @@ def is_condensed(shape: tuple[int, ...]) -> bool:
     return max(shape, default=0) == size > 2 and math.isqrt(1 + 8 * size) ** 2 == 1 + 8 * size
 
 
-def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = False) -> NDArray[Any]:
+def square_of_condensed(values: Array, where: str, *, stated: bool = False) -> Array:
     """Make the matrix of distances as SciPy's pdist returns them, with a warning unless the file has `stated` so."""
     n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
-        raise ProximityError(
-            f"{where}: a vector must hold the n (n - 1) / 2 distances of all pairs of n objects. Got {len(values)}."
-        )
+        rule = "a vector must hold the n (n - 1) / 2 distances of all pairs of n objects"
+        raise ProximityError(f"{where}: {rule}. Got {len(values)}.")
     if values.dtype.kind not in "fiu":
         raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
     if not stated:

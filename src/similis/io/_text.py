@@ -1,7 +1,4 @@
-"""Matrices as text: csv, tsv, or numbers separated by blanks, with ids or without.
-
-The corner cell, which names neither a row nor a column, or a comment above the table may name the kind.
-"""
+"""Matrices as text: csv, tsv, or numbers separated by blanks; the corner cell or a comment may name the kind."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats
 from similis._utils.environment import require_package
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
@@ -42,11 +39,11 @@ _WRITTEN = 2**22  # bytes of rows that are written to a scratch file at once
 _DIRECTIVE = "#q2:"  # types of the columns, in a metadata file of QIIME 2
 _PLINK: dict[str, Kind] = dict.fromkeys((".mibs", ".rel", ".king", ".grm"), "similarity")
 _PLINK |= dict.fromkeys((".dist", ".mdist"), "dissimilarity")
+Rows = Iterator[tuple[int, list[str]]]  # numbers and cells of lines
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def read_csv(path: Path, options: ReadOptions) -> Proximity:
-    """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
     rows = read_rows(path, options.max_bytes, options.delimiter, comments, blanks=True)
     P = matrix_of_rows(short_path(path), rows, options, comments)
@@ -60,9 +57,7 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(short_path(beside), P.values, names, P.kind or kind, about=about)
 
 
-def matrix_of_rows(
-    where: str, rows: Iterator[tuple[int, list[str]]], options: ReadOptions, comments: list[str]
-) -> Proximity:
+def matrix_of_rows(where: str, rows: Rows, options: ReadOptions, comments: list[str]) -> Proximity:
     """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read."""
     labels: list[str] = []
     rows = _without_labels(without_title(rows, comments), labels, options.label_column)
@@ -72,7 +67,7 @@ def matrix_of_rows(
     return with_labels(P, [None if label.lower() in MISSING else label for label in labels], where, texts=True)
 
 
-def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) -> Iterator[tuple[int, list[str]]]:
+def without_title(rows: Rows, comments: list[str]) -> Rows:
     """Yield the lines below those of a spreadsheet that have a text in their first cell alone, or nothing."""
     above: list[tuple[int, list[str]]] = []
     for line, cells in islice(rows, 20):
@@ -88,9 +83,7 @@ def without_title(rows: Iterator[tuple[int, list[str]]], comments: list[str]) ->
     yield from chain(above, rows)
 
 
-def _without_labels(
-    rows: Iterator[tuple[int, list[str]]], labels: list[str], column: str | None
-) -> Iterator[tuple[int, list[str]]]:
+def _without_labels(rows: Rows, labels: list[str], column: str | None) -> Rows:
     """Yield the lines without a column of labels, which are added to `labels`, and without an empty last column."""
     head = list(islice(rows, 2))
     place, is_open = None, False  # column of the labels; empty last column
@@ -118,9 +111,7 @@ def _without_labels(
         yield line, cells
 
 
-def _numbers_of_rows(
-    where: str, rows: Iterator[tuple[int, list[str]]], comments: list[str], options: ReadOptions
-) -> Proximity:
+def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadOptions) -> Proximity:
     first, square = next(rows, None), options.square
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
@@ -131,7 +122,7 @@ def _numbers_of_rows(
     ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids, lines, numbers, width = list[str](), list[int](), RowBuffer(), 0
-    triangle: list[NDArray[np.float64]] = []
+    triangle: list[Floats] = []
     for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
         if bare and square and width == 1 and len(cells) == len(lines) + 1 and (len(cells) == 2 or triangle):
@@ -162,20 +153,16 @@ def _numbers_of_rows(
         if len(rest) == width and np.isnan(rest[np.tril_indices(width, -1, width - 1)]).all():
             return proximity_in_file(where, np.hstack([np.full((width, 1), np.nan), rest]), kind=kind)
     if width == 1:
-        raise ProximityError(
-            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object. "
-            "Begin the lines of a title with #."
-        )
-    if ids_only:
-        return proximity_in_file(where, values, ids=ids, kind=kind)
-    if len(header) == width - 1:  # no corner cell
-        return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=header)
+        rule = "A matrix needs one column of numbers per object. Begin the lines of a title with #."
+        raise ProximityError(f"{where}, line {lines[0]}: there is one cell per line. {rule}")
+    if ids_only or len(header) == width - 1:  # no corner cell
+        return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=None if ids_only else header)
     if len(header) != width:
         counts = f"Got {len(header)} cells, while line {lines[0]} has {width}."
         raise ProximityError(f"{where}, line {header_line}: it must name every column. {counts}")
     if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
-        column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
-        return proximity_in_file(where, np.hstack([np.stack(column), values]), ids=header, kind=kind)
+        column = np.stack([_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)])
+        return proximity_in_file(where, np.hstack([column, values]), ids=header, kind=kind)
     return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
 
 
@@ -196,8 +183,7 @@ def row_spans(counts: list[int]) -> list[slice] | None:
     return next((spans for spans in layouts if counts == [span.stop - span.start for span in spans]), None)
 
 
-def matrix_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Matrix of all its rows, or symmetric matrix of the rows of a triangle."""
+def matrix_of_triangle(rows: list[Floats]) -> Floats:
     spans = row_spans(list(map(len, rows)))
     assert spans is not None
     values = np.zeros((len(rows), len(rows)))
@@ -212,11 +198,11 @@ class RowBuffer:
     """Rows of a matrix whose number is not known: in memory, or in a scratch file if there are many."""
 
     def __init__(self) -> None:
-        self.rows: list[NDArray[np.float64]] = []
+        self.rows: list[Floats] = []
         self.width = 0
         self.file: Any = None
 
-    def append(self, row: NDArray[np.float64]) -> None:
+    def append(self, row: Floats) -> None:
         self.rows.append(row)
         self.width = len(row)
         if (len(self.rows) + 1) * row.nbytes > (_IN_MEMORY if self.file is None else _WRITTEN):
@@ -224,7 +210,7 @@ class RowBuffer:
             self.file.writelines(self.rows)
             self.rows.clear()
 
-    def to_matrix(self) -> NDArray[np.float64]:
+    def to_matrix(self) -> Floats:
         """Return all rows, a memory map if they are in a scratch file, which is removed with it."""
         if self.file is None:
             return np.stack(self.rows)
@@ -235,7 +221,7 @@ class RowBuffer:
 
 
 def _bare_table(
-    where: str, header: list[str], line: int, values: NDArray[np.float64], kind: Kind | None, options: ReadOptions
+    where: str, header: list[str], line: int, values: Floats, kind: Kind | None, options: ReadOptions
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     width, square, has_header = len(header), options.square, options.header
@@ -262,7 +248,6 @@ def _is_row_with_id(cells: list[str]) -> bool:
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
-    """Write a matrix as text that reads back to the same values."""
     if P.values.ndim != 2:
         raise ProximityError(f"A text file holds one matrix. Got a stack of shape {P.shape}; write it as npz or npy.")
     spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # as many digits as float32 needs
@@ -290,7 +275,7 @@ def read_rows(
     *,
     blanks: bool = False,
     keep_blank: bool = False,
-) -> Iterator[tuple[int, list[str]]]:
+) -> Rows:
     """Yield line number and cells of every line that is not blank, or, with `keep_blank`, of every line.
 
     Lines in front that start with # are added to `comments`, if given; cells may be separated by blanks if `blanks`.
@@ -370,14 +355,12 @@ def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
             unpack = next((unpack for magic, unpack in _UNPACKERS.items() if start.startswith(magic)), None)
             yield raw if unpack is None else io.BufferedReader(_Limited(unpack(raw, where), max_bytes, where))
         except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, OSError):
-            # Not implemented is a later version of zip, or an unknown compression.
             if not start.startswith(PACKED):
                 raise
             raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
 
 
 def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
-    """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
     archive = zipfile.ZipFile(raw)
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
@@ -405,7 +388,7 @@ def _names_columns(comment: str, below: str, delimiter: str | None) -> bool:
     return len(names) > 1 and len(names) in (len(cells), len(cells) - 1)
 
 
-def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArray[np.float64]:
+def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> Floats:
     """Parse one line of numbers; slow only for a line with a bad cell."""
     try:
         row = np.array(list(map(float, cells)))
@@ -416,12 +399,9 @@ def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArra
             row = np.array([parse_number(cell, _cell(where, line, skip + j)) for j, cell in enumerate(cells)])
     # float() also accepts 1_000, digits of other scripts, and infinity, which csv readers do not
     text = " ".join(cells)
-    if "_" in text or not text.isascii() or "i" in text or "I" in text:
+    if "_" in text or not text.isascii() or "i" in text or "I" in text or np.isinf(row).any():
         for j, cell in enumerate(cells):
             parse_number(cell, _cell(where, line, skip + j))
-    elif np.isinf(row).any():
-        j = int(np.argmax(np.isinf(row)))
-        raise ProximityError(f"{_cell(where, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
     return row
 
 
@@ -446,7 +426,6 @@ def _cell(where: str, line: int, j: int) -> str:
 
 
 def decimal_point(cell: str) -> str:
-    """Replace the decimal comma of a number."""
     return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
@@ -481,7 +460,6 @@ class _Zstandard:
         self.raw, self.frame, self.ready = raw, self.make(), b""
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; empty at the end."""
         while not self.ready:
             packed = self.frame.unused_data if self.frame.eof else b""
             packed = packed or self.raw.read(1024)  # few, because they may unpack to many
