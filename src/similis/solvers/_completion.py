@@ -31,11 +31,11 @@ class Completion:
     kernel : ndarray of shape (n, n)
         Known entries unchanged, the others filled in.
     weights : ndarray or None
-        em, frobenius: weight of each eigenvector of the auxiliary kernel; of each kernel for a mixture.
+        Weight of each eigenvector of the auxiliary kernel (em, frobenius) or of each kernel (mixture).
     objective, path : float, ndarray
-        Final value of the objective of the method; em: Stein's loss after each step, which never rises, else empty.
+        Final value of the objective; em: Stein's loss after each step, which never rises, else empty.
     n_iter, converged : int, bool
-        Number of steps, 0 for a closed form; True if the last step was below the tolerance.
+        Number of steps, 0 for a closed form; whether the last step was below the tolerance.
     degrees_of_freedom : float or None
         wishart: r.
     """
@@ -69,13 +69,10 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     M12, M22, K11 = M[np.ix_(i, j)], M[np.ix_(j, j)], K[np.ix_(i, i)]
     B = linalg.cho_solve(linalg.cho_factor(M[np.ix_(i, i)], lower=True), M12)  # M11^-1 M12
-    out = np.empty_like(M)
-    out[np.ix_(i, i)] = K11
     # K12 = K11 M11^-1 M12, K22 = M22 - M21 M11^-1 M12 + M21 M11^-1 K11 M11^-1 M12
-    out[np.ix_(i, j)] = K11 @ B
-    out[np.ix_(j, i)] = out[np.ix_(i, j)].T
-    rest = B.T @ K11 @ B + residual * (M22 - M12.T @ B)
-    out[np.ix_(j, j)] = (rest + rest.T) / 2
+    K12, rest = K11 @ B, B.T @ K11 @ B + residual * (M22 - M12.T @ B)
+    out, order = np.empty_like(M), np.append(i, j)
+    out[np.ix_(order, order)] = np.block([[K11, K12], [K12.T, (rest + rest.T) / 2]])
     return out
 
 
@@ -202,28 +199,23 @@ def wishart_completion(
     ratios = np.maximum(ratios, 1e-12 * max(float(ratios.max(initial=0.0)), np.finfo(float).tiny))
     r = degrees_of_freedom
     if r is None:
-        search = optimize.minimize_scalar(
-            lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta),
-            bounds=(np.log(1e-3), np.log(1e6 * n)),
-            method="bounded",
-            options={"xatol": 1e-8},
+        bounds = np.log(1e-3), np.log(1e6 * n)
+        found = optimize.minimize_scalar(
+            lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta), bounds=bounds, options={"xatol": 1e-8}
         )
-        r = n - 1 + float(np.exp(search.x))
+        r = n - 1 + float(np.exp(found.x))
     q = eta * r / (eta * r + 2 * n + 2)
     kernel = conditional_completion(K, known, K_aux, residual=q)
     return Completion(kernel, objective=_posterior(r, ratios, n, eta), degrees_of_freedom=float(r))
 
 
 def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
-    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r.
-
-    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
-    """
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r."""
+    # With Sigma22.1 = c (q + eta) Q every determinant of K_aux cancels.
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
     q = eta * r / (eta * r + 2 * n + 2)
-    spread = np.log(c * (ratios + eta))  # log eigenvalues of K_aux11^-1 Sigma11
-    rest = np.log(c * (q + eta))
+    spread, rest = np.log(c * (ratios + eta)), np.log(c * (q + eta))  # log eigenvalues of K_aux11^-1 Sigma11, and of Q
     # [chen2010] Def. C.1: log W_n1(K11; r, Sigma11 / r)
     wishart = r / 2 * (np.log(ratios) - ratios / (c * (ratios + eta)) - spread + np.log(r / 2)).sum()
     wishart -= special.multigammaln(r / 2, n1)
@@ -250,13 +242,11 @@ def frobenius_completion(
     tol, max_iter
         Largest distance of the two copies of the splitting relative to their norm; steps at most.
     """
-    # For K >= 0 the optimal weights v_i' K v_i are never negative; the objective is then the norm of the off-diagonal
-    # part of V' K V. One copy of K is positive semi-definite; the other has the known block and is a least-squares
-    # problem in w.
+    # For K >= 0 the optimal weights v_i' K v_i are never negative. One copy of K is positive semi-definite; the other
+    # has the known block and is a least-squares problem in w.
     V = np.linalg.eigh(K_aux)[1]
     T, spectrum = known_range(K, known)
-    size = float(spectrum.max(initial=0.0)) or 1.0
-    r1 = len(spectrum)
+    size, r1 = float(spectrum.max(initial=0.0)) or 1.0, len(spectrum)
     # Below, matrices are in the coordinates of T, where the known block is diagonal.
     A, B, K11 = T.T @ V, T.T[:r1] @ V, np.diag(spectrum / size)
     free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the free entries
@@ -264,8 +254,7 @@ def frobenius_completion(
     factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
 
     def near_model(Q: Floats) -> Floats:
-        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block. For given w, Z is the mean of M(w)
-        # and Q on the free entries; the normal equations of w remain.
+        # min ||Z - M(w)||^2 + ||Z - Q||^2 over the Z with the known block: the mean of M(w) and Q on the free entries.
         projected = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
         w = linalg.cho_solve(factor, projected + 2 * fixed)
         Z = ((A * w) @ A.T + Q) / 2
@@ -276,7 +265,7 @@ def frobenius_completion(
     w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
     M = (A * np.maximum(w, 0.0)) @ A.T
     M[:r1, :r1] = K11
-    X, _, step, converged = douglas_rachford(clip, near_model, clip(M), tol=tol, max_iter=max_iter)
+    X, _, step, converged = douglas_rachford(shrink, near_model, shrink(M), tol=tol, max_iter=max_iter)
     kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -308,11 +297,8 @@ def _put_block(X: Floats, r1: int, K11: Floats) -> Floats:
     values, U = linalg.eigh(X[:r1, :r1])
     positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
     inverse = (U[:, positive] / np.sqrt(values[positive])) @ U[:, positive].T
-    out = X.copy()
-    out[:r1] = np.sqrt(K11) @ inverse @ X[:r1]
-    out[:, :r1] = out[:r1].T
-    out[:r1, :r1] = K11
-    return out
+    top = np.sqrt(K11) @ inverse @ X[:r1, r1:]
+    return np.block([[K11, top], [top.T, X[r1:, r1:]]])
 
 
 @single_blas_thread()
@@ -337,7 +323,7 @@ def nearest_completion(
     tol, max_iter
         Stop when the change of X by a step, relative to its norm, is not larger; steps at most.
     start : ndarray of shape (n, n), optional
-        Initial values of the missing entries, zero by default. Where several X are optimal, it determines the result.
+        Initial missing entries, zero by default; decides where several X are optimal.
     """
     shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum
@@ -346,15 +332,11 @@ def nearest_completion(
     while step < max_iter and not converged:
         step += 1
         shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
-        change = shrunk - X
-        if np.linalg.norm(shrunk - Y) <= tol * max(float(np.linalg.norm(shrunk)), np.finfo(float).tiny):
-            converged = True
-        elif float(((Y - shrunk) * change).sum()) > 0:
-            Y, t = X, 1.0
-            shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
-            change = shrunk - X
+        converged = bool(np.linalg.norm(shrunk - Y) <= tol * max(np.linalg.norm(shrunk), np.finfo(float).tiny))
+        if not converged and float(((Y - shrunk) * (shrunk - X)).sum()) > 0:
+            shrunk, t = shrink(np.where(known, S, X), mu / 2, psd), 1.0
         t_next = (1 + np.sqrt(1 + 4 * t**2)) / 2
-        Y, X, t = shrunk + (t - 1) / t_next * change, shrunk, t_next
+        Y, X, t = shrunk + (t - 1) / t_next * (shrunk - X), shrunk, t_next
     objective = float(((shrunk - S)[known] ** 2).sum())
     if mu:
         objective += mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
@@ -367,8 +349,7 @@ def nuclear_completion(
 ) -> Completion:
     """Minimize ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
-    Parameters as in :func:`nearest_completion`. Raises :class:`Infeasible` if no positive semi-definite matrix has the
-    known entries.
+    Parameters as in :func:`nearest_completion`. Raises :class:`Infeasible` if no X >= 0 has the known entries.
     """
     size = float(np.abs(S[known]).max(initial=0.0))
     if size == 0:
@@ -422,10 +403,7 @@ class KernelFactor:
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
     def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
-        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
-
-        The shortest z gives K_.J K_JJ^+ s_J.
-        """
+        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them."""
         if not known.any() or not self.R.shape[1]:
             return np.zeros(self.R.shape[1]), np.eye(self.R.shape[1])
         U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
@@ -478,8 +456,8 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
     row : ndarray of shape (n,)
         Known entries of r; NaN elsewhere. If no row in the range of K has them, r is the nearest one.
     """
-    # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the weights w_i are the quadratic forms of b_i; a
-    # quadratic function of (z, t) with one multiplier remains, which is the root of a monotone function.
+    # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the w_i are the quadratic forms of b_i: a quadratic
+    # function of (z, t) with one multiplier remains.
     R, n = factor.R, len(aux)
     known = ~np.isnan(row)
     z, N = factor.split(known, np.where(known, row, 0.0))
@@ -570,7 +548,7 @@ def _accelerated(points: list[Floats], steps: list[Floats]) -> Floats:
     return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
 
 
-def shrink(A: Floats, by: float, psd: bool) -> Floats:
+def shrink(A: Floats, by: float = 0.0, psd: bool = True) -> Floats:
     """Move the eigenvalues of A toward zero by `by`; with `psd` set negative ones to zero."""
     values, U = linalg.eigh(A, check_finite=False, driver="evd")
     moved = np.maximum(values - by, 0.0)
@@ -579,8 +557,3 @@ def shrink(A: Floats, by: float, psd: bool) -> Floats:
     keep = moved != 0
     B: Floats = (U[:, keep] * moved[keep]) @ U[:, keep].T
     return (B + B.T) / 2
-
-
-def clip(A: Floats) -> Floats:
-    """Return the nearest positive semi-definite matrix."""
-    return shrink(A, 0.0, True)

@@ -1,7 +1,7 @@
 """SVMs that learn spectrum multipliers (SimSVM) or kernel weights (MKL, SimMKL), [chen2010] sec. 5.2, 5.4.
 
-For fixed dual variables x the minimum over multipliers and weights has a closed form, which leaves the dual of an SVM
-with few convex constraints (docs/guide/duals.md derives them); each :class:`Block` is one similarity or set of kernels.
+For fixed dual variables the minimum over multipliers and weights has a closed form: what is left is the dual of an SVM
+with few convex constraints (docs/guide/duals.md); each :class:`Block` is one similarity or set of kernels.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from similis._utils.arrays import Array, Floats
 from similis._utils.moved import former_name
@@ -52,13 +53,11 @@ class SpectralFit:
     Attributes
     ----------
     x, coef, intercept : ndarrays of shape (n,), float
-        Dual variables in [0, 1], n times the multipliers of the margins, y'x = 0; c = y . x / (2 eta n), up to
-        rounding, and b: f = K c + b on the training objects.
+        Dual variables in [0, 1], y'x = 0; c = y . x / (2 eta n), up to rounding, and b of f = K c + b.
     alphas, weights : list of ndarray, ndarray of shape (m,)
         Learned multipliers of each similarity, and weights of the kernels.
     objective, gap : float
-        Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its distance to the
-        minimum.
+        Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its error.
     active, n_iter : bool, int
         False if every anchor is optimal unchanged; Newton or interior-point steps.
     gap_scale : float
@@ -82,8 +81,7 @@ class SpectralMachine:
     """SimSVM, SimMKL or multiple kernel learning on one training set for all (eta, gamma) of a grid.
 
     Minimizes mean hinge loss + eta c'Kc + gamma sum_k h_k(a_k) over c, b, the multipliers a_k and weights w >= 0, where
-    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace. The gap is certified
-    independently of the steps.
+    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace.
 
     Parameters
     ----------
@@ -130,19 +128,16 @@ class SpectralMachine:
             if all(block.excess(block.B.T @ x) <= 1 + 1e-12 for block in state.blocks):
                 return state.certified(x, state.anchors, np.zeros(0), 0, active=False)  # the SVM on the anchors
             if len(self.y) >= _LARGE and len(state.blocks) == 1 and type(state.blocks[0]) is Norm2Block:
-                fit = minimize_in_ball(
-                    state.blocks[0],
-                    self.y,
-                    balanced(x, self.y),
-                    lambda x, alpha, steps: state.certified(x, [alpha], np.zeros(0), steps),
-                    _TARGET,
-                )
+
+                def certify(x: Floats, alpha: Floats, steps: int) -> SpectralFit:
+                    return state.certified(x, [alpha], np.zeros(0), steps)
+
+                fit = minimize_in_ball(state.blocks[0], self.y, balanced(x, self.y), certify, _TARGET)
                 if fit is not None and fit.gap <= 10 * _TARGET * fit.gap_scale:
                     return fit
         fit = state.run()
         if fit.gap > 1e-7 * fit.gap_scale:
-            again = _State(self, eta, gamma, cautious=True).run()
-            fit = min(fit, again, key=lambda fit: fit.gap)
+            fit = min(fit, _State(self, eta, gamma, cautious=True).run(), key=lambda fit: fit.gap)
         return fit
 
     def _machine_on_anchors(self, eta: float) -> Floats:
@@ -162,10 +157,8 @@ class _State:
     """Solution process for one (eta, gamma): the blocks, the interior point and the certificate."""
 
     def __init__(self, machine: SpectralMachine, eta: float, gamma: float, *, cautious: bool = False) -> None:
-        self.machine, self.eta = machine, eta
-        y = self.y = machine.y
-        n = self.n = len(y)
-        k = 1.0 / (4 * eta * n**2)
+        self.machine, self.eta, self.y, self.n = machine, eta, machine.y, len(machine.y)
+        y, k = self.y, 1.0 / (4 * eta * self.n**2)
         self.blocks = [_block(s, B, gamma, k) for s, B in zip(machine.similarities, machine._bases) if s.values.size]
         self.kernel_block = KernelBlock(machine.kernels, y, machine.trace, k) if machine.kernels else None
         x = class_balance(y)
@@ -227,13 +220,11 @@ class _State:
             if rest + larger**2 * square < loss + square:
                 c, b, loss, square = larger * c, larger * b, rest, larger**2 * square
         primal = loss + square + penalty
-        found = iter(alphas)
+        found, full = iter(alphas), np.zeros(machine._given)
         everywhere = [next(found) if s.values.size else np.zeros(0) for s in machine.similarities]
-        full = np.zeros(machine._given)
         full[machine._used] = weights
-        gap = max(primal - dual, 0.0)
         gap_scale = max(primal - sum(block.least for block in self.blocks), 1e-12)
-        return SpectralFit(x, everywhere, full, c, b, primal, gap, active, n_iter, gap_scale)
+        return SpectralFit(x, everywhere, full, c, b, primal, max(primal - dual, 0.0), active, n_iter, gap_scale)
 
 
 def _block(similarity: LearntSpectrum, B: Floats, gamma: float, k: float) -> Norm2Block | IdentityBlock:
@@ -418,22 +409,14 @@ class IdentityBlock(_SpectralBlock):
     def conjugate(self, g: Floats) -> float:
         """Minimize l'u over the ball: u_i = max(q_i, -t l_i) with the largest feasible t."""
         q = self.k * g**2
-        negative = self.values < 0
-        if not negative.any():
+        if not self.below.any():
             return float(self.values @ q)
-        # ||u||^2 is piecewise quadratic in t; the pieces end where -t l_i exceeds q_i.
-        ends = np.where(negative, -q / np.where(negative, self.values, -1.0), np.inf)
-        order = np.argsort(ends)
-        ends, l2, q2 = ends[order], (self.values**2)[order], (q**2)[order]
-        square = np.append(0.0, np.cumsum(np.where(np.isfinite(ends), l2, 0.0)))
-        rest = float(q2.sum()) - np.append(0.0, np.cumsum(q2))
-        left = np.append(0.0, ends)
-        right = np.append(ends, np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            root = np.sqrt(np.maximum(self.gamma**2 - rest, 0.0) / square)
-        inside = (square > 0) & (root >= left * (1 - 1e-12)) & (root <= right * (1 + 1e-12))
-        t = float(root[inside].max(initial=0.0))
-        return float(self.values @ np.maximum(q, -t * self.values))
+
+        def excess(t: float) -> float:
+            return float(np.linalg.norm(np.maximum(q, t * self.below))) - self.gamma
+
+        t = brentq(excess, 0.0, 2 * self.gamma**2 / self.least, xtol=1e-300, rtol=1e-14) if excess(0.0) < 0 else 0.0
+        return float(self.values @ np.maximum(q, t * self.below))
 
 
 class KernelBlock(Block):
