@@ -55,10 +55,8 @@ def group_sums(A, codes, sums, W) -> None:
 
 @kernel
 def permuted_products(A, B, orders, symmetric: bool, out) -> None:
-    """Write ``out[p]``, the sum over i != j of A[i, j] * B[orders[p, i], orders[p, j]], for A with a zero diagonal.
-
-    With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read.
-    """
+    """Write ``out[p]``, the sum over i != j of A[i, j] * B[orders[p, i], orders[p, j]], for A with a zero diagonal."""
+    # With `symmetric`, A and B are symmetric, and the triangle below the diagonal is read.
     out[:] = 0.0
     for i in range(A.shape[0]):
         row = A[i, : i if symmetric else A.shape[0]]
@@ -73,10 +71,8 @@ def permuted_products(A, B, orders, symmetric: bool, out) -> None:
 
 @kernel
 def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
-    """Write A (with `symmetric` below the diagonal) as integers in this unit, row i to ``rounded[i // k, i % k]``.
-
-    `squares` receives the sums of squares of the rows. Returns the norm of the rounding errors.
-    """
+    """Write A (with `symmetric` below the diagonal) as integers in this unit, row i to ``rounded[i // k, i % k]``."""
+    # `squares` receives the sums of squares of the rows. Returns the norm of the rounding errors.
     k, errors = rounded.shape[1], 0.0
     for i in range(A.shape[0]):
         row, whole = A[i, : i if symmetric else A.shape[0]], rounded[i // k, i % k]
@@ -94,11 +90,9 @@ def round_rows(A, unit: float, symmetric: bool, rounded, squares) -> float:
 
 @kernel
 def coarse_products(A, first: int, B, orders, symmetric: bool, rows, some, out) -> None:
-    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2.
-
-    A and B are int16. Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where
-    nothing is read.
-    """
+    """Add to ``out[p]`` sums of :func:`permuted_products`, for some rows of A, without the factor 2."""
+    # A and B are int16. Row b of A holds rows 8 (first + b) to 8 (first + b) + 7 of the matrix in turn, zeros where
+    # nothing is read.
     # The eight permuted rows of B are written to rows[0] in turn as well, so that one index fetches an entry of each:
     # rows[1] is the same array, read as items of eight entries, and so is some[1] for some[0], of which 32 bits can add
     # the products. The conversions to int32 make the compiler multiply and add pairs at once.

@@ -175,11 +175,10 @@ class BoxLasso:
 
 
 class _InteriorPoint:
-    """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C.
+    """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C."""
 
-    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. Coefficients that are not `free`
-    have the values `fixed` and no entries in the other arrays.
-    """
+    # Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. Coefficients that are not
+    # `free` have the values `fixed` and no entries in the other arrays.
 
     def __init__(self, S: Floats, G: Floats, y: Floats, eps: float, box: Floats) -> None:
         self.S, self.G, self.y, self.eps, self.box = S, G, y, eps, box

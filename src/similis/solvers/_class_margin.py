@@ -17,7 +17,7 @@ from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.solvers._active_set import improve_in_box
+from similis.solvers._interior_point import improve_in_box
 from similis.solvers._margin_qp import Constraints, MarginWeights, solve_margin
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
@@ -261,10 +261,9 @@ class ClassMargin:
 
 
 class _ClassBlocks(Constraints):
-    """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
+    """Constraints of each object against each other class, whose normal matrix consists of blocks of classes."""
 
-    The block (g, h) gets products of the rows of g and h alone: 2 n^3 / G for G classes instead of (G - 1) n^3.
-    """
+    # The block (g, h) gets products of the rows of g and h alone: 2 n^3 / G for G classes instead of (G - 1) n^3.
 
     def __init__(self, margin: ClassMargin) -> None:
         self.margin, self.used, self.shape = margin, margin._used, (int(margin._used.sum()), len(margin._codes))

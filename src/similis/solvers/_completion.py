@@ -120,10 +120,9 @@ def em_completion(
 def _em(
     K11: Floats, floor: float, w: Floats, model: _Model, update: _Update, sizes: Floats, stop: tuple[float, int, int]
 ) -> tuple[Floats, Floats, bool]:
-    """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged.
-
-    ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 / sizes.
-    """
+    """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged."""
+    # ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 /
+    # sizes.
     tol, max_iter, least = stop
     # A constant of the loss, kept finite for a singular K11.
     log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())
@@ -274,10 +273,8 @@ def frobenius_completion(
 
 
 def known_range(K: Floats, known: Mask) -> tuple[Floats, Floats]:
-    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum.
-
-    The null space of the known block belongs to that of K; without it a strictly feasible R exists.
-    """
+    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum."""
+    # The null space of the known block belongs to that of K; without it a strictly feasible R exists.
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     values, U = linalg.eigh(K[np.ix_(i, i)])
     keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
@@ -510,7 +507,7 @@ def douglas_rachford(
     max_iter: int,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> tuple[Floats, Floats, int, bool]:
-    """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2.
+    """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2.
 
     `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
     copies agree up to `tol` relative to their norm.

@@ -145,11 +145,9 @@ class _Cone:
         return A, np.concatenate([-np.ones(m), np.zeros(m)])
 
     def norm(self) -> tuple[Any, Floats]:
-        """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
-
-        Free entries have one row each. Elsewhere the squared distance is w'Nw - 2 f'w + const = ||N^1/2 w - g||^2 +
-        rest^2 with N = I - <v_i v_i', v_j v_j'>_free.
-        """
+        """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone."""
+        # Free entries have one row each. Elsewhere the squared distance is w'Nw - 2 f'w + const = ||N^1/2 w - g||^2 +
+        # rest^2 with N = I - <v_i v_i', v_j v_j'>_free.
         A, r1 = self.A, self.r1
         i, j = self.rows[self.free], self.cols[self.free]
         scale = np.where(i == j, 1.0, _ROOT2)

@@ -337,10 +337,8 @@ def local_means(
 def _sweep(
     S: Any, indices: Indices, s: Array, ks: Indices, ridges: Floats, how: How, keep: Keep, decided: Indices
 ) -> None:
-    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`.
-
-    Weights for at most `decided[i]` neighbors of query i may be anything.
-    """
+    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
+    # Weights for at most `decided[i]` neighbors of query i may be anything.
     is_sparse = hasattr(S, "among")  # similis.base.SparseRows
     S, indices = S if is_sparse else np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)

@@ -95,10 +95,9 @@ def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 10
 
 
 class _State:
-    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
+    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
 
-    `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far.
-    """
+    # `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far.
 
     def __init__(self, A: Constraints, C: float | None) -> None:
         (c, n), self.A, self.C = A.shape, A, C

@@ -209,11 +209,9 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
 
 
 def _thin_out(d: Floats) -> tuple[Floats, Floats]:
-    """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
-
-    The offsets nearest to the end are kept; the others are divided into panels that double in length, of which those
-    with many offsets are replaced by Chebyshev nodes.
-    """
+    """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1."""
+    # The offsets nearest to the end are kept; the others are divided into panels that double in length, of which those
+    # with many offsets are replaced by Chebyshev nodes.
     if len(d) <= _EXACT_VALUES:
         return d, np.ones(len(d))
     octave = np.frexp(d[_KEPT_VALUES:])[1]

@@ -254,11 +254,10 @@ class _SpectralBlock(Block):
 
 
 class Norm2Block(_SpectralBlock):
-    """Regularizer h(a) = ||(l / d)(a - a0)||_2: the SVM dual on a0 with ||p||_2 <= gamma, p_i = k d_i g_i^2.
+    """Regularizer h(a) = ||(l / d)(a - a0)||_2: the SVM dual on a0 with ||p||_2 <= gamma, p_i = k d_i g_i^2."""
 
-    d = l for the distance of a from a0; d = 1 for the distance of l a from l without negative eigenvalues. The
-    constraint is c = ||p|| / gamma - 1, the norm and not its square, for which Newton's method needs many more steps.
-    """
+    # d = l for the distance of a from a0; d = 1 for the distance of l a from l without negative eigenvalues. The
+    # constraint is c = ||p|| / gamma - 1, the norm and not its square, for which Newton's method needs many more steps.
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float, *, of_values: bool = False):
         super().__init__(B, values, anchor, gamma, k)
@@ -333,10 +332,9 @@ class Norm1Block(Norm2Block):
 
 
 class IdentityBlock(_SpectralBlock):
-    """Regularizer h(a) = ||l (a - 1)||_2: cost l'u with u_i >= q_i = k g_i^2 and ||u||_2 <= gamma.
+    """Regularizer h(a) = ||l (a - 1)||_2: cost l'u with u_i >= q_i = k g_i^2 and ||u||_2 <= gamma."""
 
-    Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
-    """
+    # Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
         super().__init__(B, values, anchor, gamma, k)
@@ -420,10 +418,9 @@ class IdentityBlock(_SpectralBlock):
 
 
 class KernelBlock(Block):
-    """Kernels with weights w >= 0, sum w_j tr K_j <= tau, [chen2010] Eq. (5.33).
+    """Kernels with weights w >= 0, sum w_j tr K_j <= tau, [chen2010] Eq. (5.33)."""
 
-    The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
-    """
+    # The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
 
     def __init__(self, kernels: list[Floats], y: Floats, tau: float, k: float) -> None:
         self.kernels, self.y, self.tau, self.k = kernels, y, tau, k

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from similis import _kernels
 from similis._utils.arrays import Floats
-from similis.solvers._active_set import improve_in_box
+from similis.solvers._interior_point import improve_in_box
 
 _MAX_VIOLATORS = 50  # of each direction in one step
 _MAX_STEPS = 100
