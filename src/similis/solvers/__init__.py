@@ -1,7 +1,6 @@
 """Algorithms on NumPy arrays that return a certificate of their accuracy; independent of the estimators."""
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
-from similis.solvers._centroids import centroids_by_fold, class_centroids
 from similis.solvers._class_margin import ClassMargin
 from similis.solvers._completion import (
     Completion,
@@ -37,7 +36,15 @@ from similis.solvers._local_weights import (
 from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
-from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
+from similis.solvers._medoids import (
+    Medoids,
+    RandomStarts,
+    centroids_by_fold,
+    class_centroids,
+    farthest_first,
+    k_medoids,
+    total_proximity,
+)
 from similis.solvers._neighbors import class_sums, neighbor_means, top_k, vote_winners
 from similis.solvers._ridge import RidgePath, ridge_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine

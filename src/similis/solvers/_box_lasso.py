@@ -54,18 +54,15 @@ def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.solvers import box_lasso
-    >>> box_lasso(np.diag([2.0, 1.0, 1.0]), [1.0, -3.0, 0.05], epsilon=0.1, C=2.0).coef.round(9)
+    >>> box_lasso([[2, 0, 0], [0, 1, 0], [0, 0, 1]], [1.0, -3.0, 0.05], epsilon=0.1, C=2.0).coef.round(9)
     array([ 0.475, -2.   ,  0.   ])
     """
     return BoxLasso(S, y).solve(epsilon, C)
 
 
 class BoxLasso:
-    """Box-constrained lasso for one matrix and target and many (epsilon, C).
-
-    Where solutions are not unique, the result is independent of the other values of C that were requested.
+    """Box-constrained lasso for one matrix and target and many (epsilon, C), which do not affect each other.
 
     Parameters
     ----------

@@ -38,11 +38,8 @@ class ClassMargin:
     ----------
     S, codes : ndarrays of shape (n, n) and (n,)
         Similarities of the training objects, and class of each object, 0 to G - 1.
-    each : bool, default=False
-        Require each object to be more similar to its class than to each other class, one constraint per object and
-        other class; False requires it for all others together.
-    normalize : bool, default=False
-        Scale each constraint to length one.
+    each, normalize : bool, default=False
+        One constraint per object and other class instead of one against all others together; constraints of length one.
 
     Attributes
     ----------
@@ -53,9 +50,8 @@ class ClassMargin:
     --------
     >>> import numpy as np
     >>> from similis.solvers import ClassMargin
-    >>> margin = ClassMargin(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([0, 1]))
-    >>> [margin.solve(C).alpha.round(3).tolist() for C in (0.1, 10.0)]
-    [[0.05, 0.05], [1.0, 1.0]]
+    >>> ClassMargin(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([0, 1])).solve(10.0).alpha.round(3)
+    array([1., 1.])
     """
 
     def __init__(self, S: Array, codes: Indices, *, each: bool = False, normalize: bool = False) -> None:
@@ -77,8 +73,7 @@ class ClassMargin:
         self._factor /= self._scale
         self._T = M if symmetric_part(M) is M else np.ascontiguousarray(M.T)
         self._used = ~self._own if each else np.ones((n, 1), dtype=bool)  # no constraint against the own class
-        self._u = np.zeros(self._used.shape)
-        self._C = 0.0  # of u
+        self._u, self._C = np.zeros(self._used.shape), 0.0
         margins = self._margins(np.maximum(self._pull(self._used.astype(np.float64)), 0.0))
         self._first = 2 / max(float(margins.max(where=self._used, initial=0.0)), 1e-290)  # below it u = C is optimal
 
@@ -90,10 +85,7 @@ class ClassMargin:
 
     @single_blas_thread()
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
-        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`.
-
-        ``multipliers`` of the result are by object, and with `each` by other class within an object.
-        """
+        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`."""
         if C is None:
             return self._solve_hard(tol)
         target = C * self._scale**2
@@ -162,8 +154,7 @@ class ClassMargin:
             factor = min(C / largest, float(u.sum()) / half if half > 0 else np.inf)
             u *= factor
             pull *= factor
-        damping, steps, large, stalled, best = 0.0, 0, 0, 0, np.inf
-        swept = np.inf  # gap before the last sweeps
+        damping, steps, large, stalled, best, swept = 0.0, 0, 0, 0, np.inf, np.inf  # swept: gap before the last sweeps
         while True:
             margins = self._margins(np.maximum(pull, 0.0) / 2)
             square = float(np.square(np.maximum(pull, 0.0)).sum()) / 4
@@ -196,9 +187,7 @@ class ClassMargin:
                     return gap, steps, objective, pull  # nearly singular steps take many pivots
             A = self._rows(rows, others)
             A_P = A[:, pull > 0]
-            H = A_P @ A_P.T / 2
-            if damping:
-                H += damping * (A @ A.T) / 2
+            H = A_P @ A_P.T / 2 + (damping * (A @ A.T) / 2 if damping else 0.0)
             # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
             v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
             smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))

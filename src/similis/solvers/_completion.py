@@ -16,6 +16,7 @@ from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.threads import single_blas_thread
 
 _Model = Callable[[Floats], Floats]
+_Watch = Callable[[Floats, Floats], None]
 _Update = Callable[[Floats, Floats, int], Floats]
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
@@ -28,16 +29,12 @@ class Completion:
 
     Attributes
     ----------
-    kernel : ndarray of shape (n, n)
-        Known entries unchanged, the others filled in.
-    weights : ndarray or None
-        Weight of each eigenvector of the auxiliary kernel (em, frobenius) or of each kernel (mixture).
-    objective, path : float, ndarray
-        Final value of the objective; em: Stein's loss after each step, which never rises, else empty.
+    kernel, weights : ndarray of shape (n, n), ndarray or None
+        Known entries unchanged; weight of each eigenvector (em, frobenius) or kernel (mixture).
+    objective, path, degrees_of_freedom : float, ndarray, float or None
+        Final value of the objective; em: Stein's loss after each step, which never rises; wishart: r.
     n_iter, converged : int, bool
         Number of steps, 0 for a closed form; whether the last step was below the tolerance.
-    degrees_of_freedom : float or None
-        wishart: r.
     """
 
     kernel: Floats
@@ -61,10 +58,8 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
     ----------
     K, known
         As in :func:`em_completion`.
-    M : ndarray of shape (n, n)
-        Positive semi-definite; positive definite on the known objects.
-    residual : float, default=1.0
-        Fraction of M22 - M21 M11^-1 M12 that is kept.
+    M, residual : ndarray of shape (n, n), float
+        Positive semi-definite, on the known objects definite; fraction of M22 - M21 M11^-1 M12 that is kept.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     M12, M22, K11 = M[np.ix_(i, j)], M[np.ix_(j, j)], K[np.ix_(i, i)]
@@ -86,13 +81,10 @@ def em_completion(
     ----------
     K, K_aux : ndarrays of shape (n, n)
         Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
-    known : ndarray of bool of shape (n,)
-        The known objects.
-    floor : float
-        Smallest weight, above zero.
+    known, floor : ndarray of bool of shape (n,), float
+        The known objects; smallest weight, above zero.
     tol, max_iter : float, int
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
-        steps at most.
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest; steps.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -214,7 +206,7 @@ def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
     q = eta * r / (eta * r + 2 * n + 2)
-    spread, rest = np.log(c * (ratios + eta)), np.log(c * (q + eta))  # log eigenvalues of K_aux11^-1 Sigma11, and of Q
+    spread, rest = np.log(c * (ratios + eta)), np.log(c * (q + eta))  # log eigenvalues of K_aux11^-1 Sigma11; of Q
     # [chen2010] Def. C.1: log W_n1(K11; r, Sigma11 / r)
     wishart = r / 2 * (np.log(ratios) - ratios / (c * (ratios + eta)) - spread + np.log(r / 2)).sum()
     wishart -= special.multigammaln(r / 2, n1)
@@ -317,10 +309,8 @@ def nearest_completion(
         Symmetric; only known entries are read.
     mu, psd : float, bool
         Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
-    tol, max_iter
-        Stop when the change of X by a step, relative to its norm, is not larger; steps at most.
-    start : ndarray of shape (n, n), optional
-        Initial missing entries, zero by default; decides where several X are optimal.
+    tol, max_iter, start : float, int, ndarray of shape (n, n) or None
+        Largest relative change of X by the last step; steps at most; initial missing entries, zero by default.
     """
     shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum
@@ -334,9 +324,7 @@ def nearest_completion(
             shrunk, t = shrink(np.where(known, S, X), mu / 2, psd), 1.0
         t_next = (1 + np.sqrt(1 + 4 * t**2)) / 2
         Y, X, t = shrunk + (t - 1) / t_next * (shrunk - X), shrunk, t_next
-    objective = float(((shrunk - S)[known] ** 2).sum())
-    if mu:
-        objective += mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
+    objective = float(((shrunk - S)[known] ** 2).sum()) + mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
     return Completion(shrunk, objective=objective, n_iter=step, converged=converged)
 
 
@@ -415,12 +403,11 @@ class KernelFactor:
         """
         if not known.any() or not self.R.shape[1]:
             return np.zeros_like(values)
-        part = self.R[known]
+        part, target = self.R[known], values[:, known].T
         if ridge > 0:
-            gram = part.T @ part + ridge * np.eye(part.shape[1])
-            z = linalg.solve(gram, part.T @ values[:, known].T, assume_a="pos")
+            z = linalg.solve(part.T @ part + ridge * np.eye(part.shape[1]), part.T @ target, assume_a="pos")
         else:
-            z = linalg.lstsq(part, values[:, known].T, cond=self._cut)[0]
+            z = linalg.lstsq(part, target, cond=self._cut)[0]
         return np.asarray((self.R @ z).T)
 
 
@@ -445,18 +432,14 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
 
     Parameters
     ----------
-    factor : KernelFactor
-        Of K.
+    factor, row : KernelFactor, ndarray of shape (n,)
+        Of K; known entries of r, NaN elsewhere. If no row in the range of K has them, r is the nearest one.
     K_aux, aux, aux_self : ndarrays of shape (n, n) and (n,), float
-        The auxiliary kernel, and its values of the new object with the others and with itself; b_i are the eigenvectors
-        of [K_aux aux; aux' aux_self].
-    row : ndarray of shape (n,)
-        Known entries of r; NaN elsewhere. If no row in the range of K has them, r is the nearest one.
+        The auxiliary kernel, and its values of the new object; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
     """
     # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the w_i are the quadratic forms of b_i: a quadratic
     # function of (z, t) with one multiplier remains.
-    R, n = factor.R, len(aux)
-    known = ~np.isnan(row)
+    R, n, known = factor.R, len(aux), ~np.isnan(row)
     z, N = factor.split(known, np.where(known, row, 0.0))
     if not N.shape[1]:
         return np.asarray(R @ z)
@@ -472,42 +455,29 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
     H[-1, -1] += 1.0
     slope = -B.T @ constant
     slope[:-1] += 2 * E.T @ r
-    x = _in_cone(H, slope, float(z @ z))
-    return np.asarray(r + E @ x[:-1])
-
-
-def _in_cone(H: Floats, slope: Floats, base: float) -> Floats:
-    """Minimize 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
+    # Minimize 1/2 x'Hx + slope'x over x = (v, t) with ||z||^2 + ||v||^2 <= t, whose multiplier is m.
     ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
     e_t = np.append(np.zeros(len(H) - 1), 1.0)
 
-    # Stationary point for the multiplier m of base + ||v||^2 - t <= 0; the excess falls as m grows.
     def at(m: float) -> Floats:
-        A = H + np.diag(ridge + 2 * m * (1 - e_t))
-        return np.asarray(linalg.solve(A, m * e_t - slope, assume_a="sym"))
+        return np.asarray(linalg.solve(H + np.diag(ridge + 2 * m * (1 - e_t)), m * e_t - slope, assume_a="sym"))
 
-    def excess(m: float) -> float:
+    def excess(m: float) -> float:  # falls as m grows
         x = at(m)
-        return base + float(x[:-1] @ x[:-1]) - float(x[-1])
+        return float(z @ z) + float(x[:-1] @ x[:-1]) - float(x[-1])
 
-    if excess(0.0) <= 0:
-        return at(0.0)
-    high = float(np.abs(H).max()) or 1.0
-    while excess(high) > 0:
-        high *= 10
-    return at(optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12))
+    m, high = 0.0, float(np.abs(H).max()) or 1.0
+    if excess(0.0) > 0:
+        while excess(high) > 0:
+            high *= 10
+        m = optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12)
+    return np.asarray(r + E @ at(m)[:-1])
 
 
 def douglas_rachford(
-    first: Callable[[Floats], Floats],
-    second: Callable[[Floats], Floats],
-    start: Floats,
-    *,
-    tol: float,
-    max_iter: int,
-    watch: Callable[[Floats, Floats], None] | None = None,
+    first: _Model, second: _Model, start: Floats, *, tol: float, max_iter: int, watch: _Watch | None = None
 ) -> tuple[Floats, Floats, int, bool]:
-    """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2.
+    """Minimize f + g by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2.
 
     `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
     copies agree up to `tol` relative to their norm.

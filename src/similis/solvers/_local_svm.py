@@ -25,11 +25,9 @@ class SVMPath:
     Attributes
     ----------
     coef, intercept : ndarrays of shape (R, n) and (R,)
-        c = y . alpha, with alpha of [chen2010] Eq. (2.4), and b: f(x) = sum_i c_i k(x, x_i) + b. Where several b are
-        optimal, the middle of the interval.
+        c = y . alpha, alpha of [chen2010] Eq. (2.4), and the middle of the optimal b; f(x) = sum_i c_i k(x, x_i) + b.
     violation : ndarray of shape (R,)
-        Certificate: max{y_i - (Kc)_i : c_i can grow} minus min{y_i - (Kc)_i : c_i can fall}, zero at the optimum. At
-        most about 1e-9, plus the rounding of K c.
+        Certificate: max{y_i - (Kc)_i : c_i can grow} - min{y_i - (Kc)_i : c_i can fall}, at most about 1e-9.
     """
 
     coef: Floats
@@ -47,12 +45,9 @@ def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.solvers import svm_path
-    >>> path = svm_path(np.eye(2), [1, -1], [0.5, 10.0])
-    >>> path.coef
-    array([[ 0.5, -0.5],
-           [ 1. , -1. ]])
+    >>> svm_path([[1, 0], [0, 1]], [1, -1], [0.5, 10.0]).coef.tolist()
+    [[0.5, -0.5], [1.0, -1.0]]
     """
     y = np.ascontiguousarray(y, dtype=np.float64)
     cost = np.atleast_1d(np.asarray(Cs, dtype=np.float64))

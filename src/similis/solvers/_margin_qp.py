@@ -22,13 +22,11 @@ class MarginWeights:
     ----------
     alpha, multipliers : ndarrays of shape (n,) and (c,)
         The weights, and u, one for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
-    objective : float
-        |a|^2 + C sum max(1 - A a, 0) at `alpha`; without C, |a|^2.
-    gap : float
-        `objective` minus the dual value 1'u - |max(A'u, 0)|^2 / 4, relative to 1 + |objective|: a bound of the error.
+    objective, gap : float
+        |a|^2 + C sum max(1 - A a, 0), without C |a|^2; and a bound of its error relative to 1 + |objective|, from the
+        dual value 1'u - |max(A'u, 0)|^2 / 4.
     feasible, n_iter : bool, int
-        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0; Newton
-        steps.
+        False if A a >= 1 is impossible, with the certificate u >= 0, A'u <= 0, 1'u > 0; Newton steps.
     """
 
     alpha: Floats
@@ -80,94 +78,72 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 @single_blas_thread()
 def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 100) -> MarginWeights:
     """Solve the problem of :func:`nonnegative_margin` for any form of the constraints."""
-    state = _State(A, C)
-    steps = stalled = 0
-    while steps < max_iter and stalled < _PATIENCE:
-        steps += 1
-        before = state.gap
-        if not state.step() or state.evaluate(tol) or state.is_infeasible():
-            break
-        # Far from the end a step may shorten the gap by little: it restores feasibility first.
-        at_limit = state.mean <= 1e-8 * (1 + abs(state.bound)) or (state.length < 1e-3 and state.gap < 0.1)
-        stalled = stalled + 1 if at_limit and state.gap > 0.5 * before else 0
-    feasible = bool(np.isfinite(state.best))
-    return MarginWeights(state.best_a, state.best_u if feasible else state.u, state.best, state.gap, feasible, steps)
+    # Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
+    (c, n), cost = A.shape, np.inf if C is None else C
+    a, v, u, t = np.ones(n), np.ones(n), np.full(c, min(1.0, cost / 2)), np.ones(c)
+    w, xi = cost - u, np.ones(c) if C is not None else np.zeros(c)
+    pairs = [(v, a), (u, t), (w, xi)][: 2 if C is None else 3]
 
-
-class _State:
-    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
-
-    # `best_a` with the objective `best`, and `best_u` with the dual value `bound`, are the best points so far.
-
-    def __init__(self, A: Constraints, C: float | None) -> None:
-        (c, n), self.A, self.C = A.shape, A, C
-        self.a, self.v, self.u, self.t = np.ones(n), np.ones(n), np.ones(c), np.ones(c)
-        self.mean, self.length = np.inf, 1.0  # mean product and step length of the last step
-        if C is not None:
-            self.u *= min(1.0, C / 2)
-            self.w, self.xi = C - self.u, np.ones(c)
-        self.best_a, self.best, self.best_u, self.bound = np.zeros(n), np.inf, self.u.copy(), -np.inf
-
-    @property
-    def gap(self) -> float:
-        """Relative bound on the difference of `best` and the minimum."""
-        return max(self.best - self.bound, 0.0) / (1 + self.best) if np.isfinite(self.best) else np.inf
-
-    def evaluate(self, tol: float) -> bool:
-        """Update the best points; return True if the one recovered from the multipliers has a gap below `tol`."""
-        pull = np.maximum(self.A.transposed(self.u), 0.0)
-        bound = float(self.u.sum()) - float(pull @ pull) / 4
-        if bound > self.bound:
-            self.bound, self.best_u = bound, self.u.copy()
-        recovered, objective = self.objective(pull / 2)
-        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
-        if done or objective < self.best:
-            self.best_a, self.best = recovered, objective
-        iterate, objective = self.objective(self.a)
-        if not done and objective < self.best:
-            self.best_a, self.best = iterate, objective
-        return bool(done)
-
-    def step(self) -> bool:
-        """Take one predictor-corrector step; return False if the iterates diverge along a ray."""
-        a, u, v, t = self.a, self.u, self.v, self.t
-        soft = self.C is not None
-        dual = -(2 * a - self.A.transposed(u) - v)
-        primal = -(self.A.times(a) + (self.xi if soft else 0.0) - 1 - t)
-        E = t / u + (self.xi / self.w if soft else 0.0)
-        factor = cholesky(self.A.normal(1 / E), 2 + v / a)  # of A' diag(1/E) A + diag(2 + v / a)
+    def step() -> tuple[float, float] | None:
+        """Take a predictor-corrector step; return its length and the mean product, None on the way along a ray."""
+        dual = -(2 * a - A.transposed(u) - v)
+        primal = -(A.times(a) + xi - 1 - t)
+        E = t / u + xi / w
+        factor = cholesky(A.normal(1 / E), 2 + v / a)  # of A' diag(1/E) A + diag(2 + v / a)
         if factor is None:
-            return False
+            return None
 
-        def direction(goals: list[Array]) -> Pairs:  # of (multiplier, variable)
-            r_a, r_u = goals[0] / a, goals[1] / u
-            rhs = primal + r_u - (goals[2] / self.w if soft else 0.0)
-            da = cholesky_solve(factor, dual + r_a + self.A.transposed(rhs / E))
-            du = (rhs - self.A.times(da)) / E
-            steps = [(r_a - v / a * da, da), (du, r_u - t / u * du)]
-            return steps + ([(-du, (goals[2] + self.xi * du) / self.w)] if soft else [])
+        def direction(goals: list[Array]) -> Pairs:
+            r_a, r_u, r_w = goals[0] / a, goals[1] / u, goals[2] / w if len(goals) > 2 else 0.0
+            rhs = primal + r_u - r_w
+            da = cholesky_solve(factor, dual + r_a + A.transposed(rhs / E))
+            du = (rhs - A.times(da)) / E
+            return [(r_a - v / a * da, da), (du, r_u - t / u * du), (-du, r_w + xi / w * du)][: len(goals)]
 
-        pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
-        steps, self.length, self.mean = predictor_corrector(pairs, direction, 0.995)
+        steps, length, mean = predictor_corrector(pairs, direction, 0.995)
         for (x, y), (dx, dy) in zip(pairs, steps):
-            x += self.length * dx
-            y += self.length * dy
-        return True
+            x += length * dx
+            y += length * dy
+        return length, mean
 
-    def objective(self, alpha: Array) -> tuple[Array, float]:
+    def scaled(alpha: Array) -> tuple[Array, float]:
         """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""
-        margin = self.A.times(alpha)
-        if self.C is not None:
-            return alpha, float(alpha @ alpha) + self.C * float(np.maximum(1 - margin, 0.0).sum())
+        margin = A.times(alpha)
+        if C is not None:
+            return alpha, float(alpha @ alpha) + C * float(np.maximum(1 - margin, 0.0).sum())
         worst = float(margin.min(initial=np.inf))
         if worst <= 1e-11 * float(alpha.sum()):  # |A| <= 1: smaller margins are rounding errors
             return alpha, np.inf
         alpha = alpha / min(worst, 1.0)
         return alpha, float(alpha @ alpha)
 
-    def is_infeasible(self) -> bool:
-        """Return True if the multipliers are a ray u >= 0, A'u <= 0, 1'u > 0: then A a >= 1 fails for all a >= 0."""
-        if self.C is not None:
-            return False
-        size = float(self.u.sum())
-        return size > 1e4 and float(self.A.transposed(self.u).max(initial=-np.inf)) <= 1e-9 * size
+    # The best points so far: the iterates, and those recovered from their multipliers.
+    best_a, best, best_u, bound, gap = np.zeros(n), np.inf, u.copy(), -np.inf, np.inf
+    steps = stalled = 0
+    while steps < max_iter and stalled < _PATIENCE:
+        steps += 1
+        taken = step()
+        if taken is None:
+            break
+        image, size = A.transposed(u), float(u.sum())
+        pull = np.maximum(image, 0.0)
+        value = size - float(pull @ pull) / 4
+        if value > bound:
+            bound, best_u = value, u.copy()
+        recovered, objective = scaled(pull / 2)
+        done = np.isfinite(objective) and objective - bound <= tol * (1 + objective)
+        if done or objective < best:
+            best_a, best = recovered, objective
+        iterate, objective = scaled(a)
+        if not done and objective < best:
+            best_a, best = iterate, objective
+        before, gap = gap, max(best - bound, 0.0) / (1 + best) if np.isfinite(best) else np.inf
+        # Multipliers that are a ray u >= 0, A'u <= 0, 1'u > 0 prove that A a >= 1 fails for all a >= 0.
+        if done or (C is None and size > 1e4 and float(image.max(initial=-np.inf)) <= 1e-9 * size):
+            break
+        # Far from the end a step may shorten the gap by little: it restores feasibility first.
+        length, mean = taken
+        at_limit = mean <= 1e-8 * (1 + abs(bound)) or (length < 1e-3 and gap < 0.1)
+        stalled = stalled + 1 if at_limit and gap > 0.5 * before else 0
+    feasible = bool(np.isfinite(best))
+    return MarginWeights(best_a, best_u if feasible else u, best, gap, feasible, steps)

@@ -32,11 +32,9 @@ class Exponentials(NamedTuple):
     ----------
     exponents, rates : ndarray
         lambda, infinite for a mean at an end of Omega, a point mass; and lambda times the width of Omega.
-    log_normalizers : ndarray
-        log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
-    log_partitions : ndarray
-        That of exp(lambda (v - e)), e the end with the larger probability: without cancellation. For a point mass its
-        finite part (an integral also falls as 1 / abs(rates)).
+    log_normalizers, log_partitions : ndarray
+        log gamma, minus the logarithm of the sum (integral) of exp(lambda v) over Omega or its limit; and the logarithm
+        for exp(lambda (v - e)), e the end with the larger probability, of a point mass its finite part.
     """
 
     exponents: Floats
@@ -76,8 +74,7 @@ class Omega(FittedArrays):
     --------
     >>> from similis.solvers import Omega, maxent_exponents
     >>> omega = Omega([0, 1, 2, 3, 4])
-    >>> fitted = maxent_exponents(omega, *omega.offsets([3.2, 1.2, 4.0]))
-    >>> fitted.exponents.round(4)
+    >>> maxent_exponents(omega, *omega.offsets([3.2, 1.2, 4.0])).exponents.round(4)
     array([ 0.7271, -0.4313,     inf])
     """
 

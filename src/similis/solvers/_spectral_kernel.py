@@ -6,24 +6,33 @@ with few convex constraints (docs/guide/duals.md); each :class:`Block` is one si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from similis import _kernels
 from similis._utils.arrays import Array, Floats
 from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
-from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
+from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance, improve_in_box
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
-from similis.solvers._spectral_newton import minimize_in_ball
 
 _TARGET = 1e-9  # relative gap at which the steps end
 _LARGE = 150  # objects from which steps in few variables are faster than interior points
+# Steps in few variables:
+_MAX_VIOLATORS = 50  # of each direction in one step
+_MAX_STEPS = 100
+# The quadratic programs need not be exact: their solution is the direction of a line search.
+_PAIRS = 2  # steps of two variables, times the number of variables
+_LOOSE = 0.1  # part of the violation at which they end
+_PIVOTS = 8  # changes of the active set after them
+_PENALTY = 100.0  # weight of the squared constraint, times n
 
 
 @dataclass(frozen=True)
@@ -97,9 +106,8 @@ class SpectralMachine:
     >>> import numpy as np
     >>> from similis.solvers import LearntSpectrum, SpectralMachine
     >>> similarity = LearntSpectrum(np.array([-1.0, 2.0]), np.eye(2), np.array([0.0, 1.0]))
-    >>> fit = SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1)
-    >>> bool(fit.gap < 1e-8), fit.alphas[0].round(3)
-    (True, array([-0.198,  1.396]))
+    >>> SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1).alphas[0].round(3)
+    array([-0.198,  1.396])
     """
 
     def __init__(
@@ -109,9 +117,7 @@ class SpectralMachine:
         kernels: Sequence[Array] = (),
         trace: float | None = None,
     ) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
-        self.similarities = list(similarities)
-        self._given = len(kernels)
+        self.y, self.similarities, self._given = np.asarray(y, dtype=np.float64), list(similarities), len(kernels)
         traces = [float(np.trace(K)) for K in kernels]
         self._used = [j for j, t in enumerate(traces) if t > 0]  # a zero kernel has no weight to learn
         self.kernels = [np.asarray(kernels[j], dtype=np.float64) for j in self._used]
@@ -161,15 +167,12 @@ class _State:
         y, k = self.y, 1.0 / (4 * eta * self.n**2)
         self.blocks = [_block(s, B, gamma, k) for s, B in zip(machine.similarities, machine._bases) if s.values.size]
         self.kernel_block = KernelBlock(machine.kernels, y, machine.trace, k) if machine.kernels else None
+        # Initial multipliers: the anchors, or zero where they do not give a kernel.
+        self.anchors = [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
         x = class_balance(y)
         excess = max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
         everything = [*self.blocks, *([self.kernel_block] if self.kernel_block else [])]
         self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * excess)), cautious=cautious)
-
-    @property
-    def anchors(self) -> list[Floats]:
-        """Initial multipliers: the anchors, or zero where they do not give a kernel."""
-        return [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
 
     def run(self) -> SpectralFit:
         """Step until the gap is closed or stops falling."""
@@ -241,8 +244,7 @@ class _SpectralBlock(Block):
     least = 0.0  # smallest possible penalty
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
-        self.B, self.values, self.anchor, self.gamma, self.k = B, values, anchor, gamma, k
-        self.n = len(B)
+        self.B, self.values, self.anchor, self.gamma, self.k, self.n = B, values, anchor, gamma, k, len(B)
         self.cost = 2 * self.n * k * values * anchor  # twice the weight of g_i^2 in n times the dual
 
     def start(self, x: Floats, mean: float) -> None:
@@ -365,8 +367,7 @@ class IdentityBlock(_SpectralBlock):
         """Eliminate u, whose own matrix is diag(w + h) + bend unit unit'."""
         w = self.w = self.z[:-1] / self.s[:-1]
         h = float(self.z[-1]) / (self.gamma * self.size)
-        bend = float(self.z[-1] / self.s[-1]) / self.gamma**2 - h
-        self.diagonal = w + h
+        bend, self.diagonal = float(self.z[-1] / self.s[-1]) / self.gamma**2 - h, w + h
         across = self.across = self.unit / self.diagonal
         self.factor = bend / (1.0 + bend * float(self.unit @ across))
         add_gram(H, self.B, 2 * self.k * self.z[:-1] + w * self.slope**2 * h / self.diagonal)
@@ -423,8 +424,7 @@ class KernelBlock(Block):
     # The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
 
     def __init__(self, kernels: list[Floats], y: Floats, tau: float, k: float) -> None:
-        self.kernels, self.y, self.tau, self.k = kernels, y, tau, k
-        self.n = len(y)
+        self.kernels, self.y, self.tau, self.k, self.n = kernels, y, tau, k, len(y)
         self.traces = np.array([float(K.trace()) for K in kernels])
 
     def forms(self, x: Floats) -> Floats:
@@ -436,8 +436,7 @@ class KernelBlock(Block):
         """Choose a level above all forms and equal multipliers of sum n tau."""
         forms = self.forms(x)
         self.level = 2.0 * float(forms.max()) + 1e-12
-        self.s = self.level - forms
-        self.z = np.full(len(forms), self.n * self.tau / len(forms))
+        self.s, self.z = self.level - forms, np.full(len(forms), self.n * self.tau / len(forms))
 
     def evaluate(self, x: Floats) -> Floats:
         v = self.y * x
@@ -478,3 +477,90 @@ def add_gram(H: Floats, B: Floats, weight: Floats) -> None:
     """Add B diag(weight) B' to H for weights >= 0; the product A A' costs half of a general product."""
     A = B * np.sqrt(weight)
     H += A @ A.T
+
+
+def minimize_in_ball(
+    block: Any, y: Floats, x: Floats, certify: Callable[[Floats, Floats, int], Any], target: float
+) -> Any:
+    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = kd g^2, for a Norm2Block.
+
+    The constraint is put into an augmented Lagrangian, which is minimized by quadratic programs in the variables
+    between the bounds and those that violate their conditions, from a feasible x. ``certify(x, alpha, steps)`` returns
+    a solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
+    """
+    B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
+    lift = kd / (block.k * block.values) / (n * gamma)
+    rho, z = _PENALTY * n, 0.0
+    g = B.T @ x
+    best, last = None, np.inf
+    for step in range(1, _MAX_STEPS + 1):
+        p = kd * g**2
+        size = float(np.linalg.norm(p))
+        unit = p / size if size > 0 else p
+        h = size / gamma - 1.0
+        pressed = max(z + rho * h, 0.0)  # the multiplier that the augmented Lagrangian implies
+        bend = 2 * kd * unit / gamma
+        grad_h = B @ (bend * g)
+        slope = B @ (cost * g) - 1.0 + pressed * grad_h
+        up, down, pull = np.where(y > 0, x < 1, x > 0), np.where(y > 0, x > 0, x < 1), -y * slope
+        top, bottom = float(pull.max(where=up, initial=-np.inf)), float(pull.min(where=down, initial=np.inf))
+        violation = max(top - bottom, 0.0)
+        moved = abs(pressed - z) / rho
+        if violation <= max(0.1 * moved, 1e-9) or step % 10 == 0:
+            fit = certify(x, block.anchor + pressed * lift * unit, step)
+            if best is None or fit.gap < best.gap:
+                best = fit
+            if best.gap <= target * best.gap_scale or (violation <= 1e-13 and moved <= 1e-13):
+                break
+        if violation <= max(0.1 * moved, 1e-11):
+            if moved > 0.5 * last:  # the multiplier converges too slowly
+                rho *= 10
+            z, last = pressed, moved
+            continue
+        W = _active(x, pull, up, down, top, bottom)
+        B_W, y_W, x_W = B[W], y[W], x[W]
+        scaled = B_W * np.sqrt(cost + 3 * pressed * bend)
+        H = scaled @ scaled.T
+        if pressed > 0:
+            H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
+        # Steps of two variables in y . d, then active sets, on the quadratic program of the step.
+        d, tol = np.zeros(len(W)), 1e-12 * (1 + float(np.abs(slope[W]).max(initial=0.0)))
+        low, high = np.where(y_W > 0, -x_W, x_W - 1), np.where(y_W > 0, 1 - x_W, x_W)
+        K, most = y_W[:, None] * H * y_W, _PAIRS * len(W)
+        _kernels.pair_steps(K, low, high, d, pull[W], len(W), most, max(_LOOSE * violation, tol))
+        d *= y_W
+        improve_in_box(H, slope[W], -x_W, 1 - x_W, d, y=y_W, pivots=_PIVOTS, tol=tol)
+        change, x = B_W.T @ d, x.copy()
+        t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
+        x[W] = np.clip(x_W + t * d, 0.0, 1.0)
+        g = g + t * change if step % 20 else B.T @ x
+    return best
+
+
+def _active(x: Floats, pull: Floats, up: Any, down: Any, top: float, bottom: float) -> Any:
+    """Return the variables between the bounds, and the worst violators of both directions, which balance each other."""
+    chosen = (x > 0) & (x < 1)
+    for side, size in ((up, pull - bottom), (down, top - pull)):
+        wrong = np.flatnonzero(side & ~chosen & (size > 0))
+        if len(wrong) > _MAX_VIOLATORS:
+            wrong = wrong[np.argpartition(-size[wrong], _MAX_VIOLATORS)[:_MAX_VIOLATORS]]
+        chosen[wrong] = True
+    return np.flatnonzero(chosen)
+
+
+def _line_search(
+    g: Floats, change: Floats, gain: float, cost: Floats, kd: Floats, gamma: float, z: float, rho: float
+) -> float:
+    """Step length in [0, 1] that minimizes the augmented Lagrangian, by its derivative, which grows with the step."""
+
+    def derivative(t: float) -> float:
+        moved = g + t * change
+        p = kd * moved**2
+        size = float(np.linalg.norm(p))
+        pressed = max(z + rho * (size / gamma - 1.0), 0.0)
+        slope_h = float(p @ (kd * moved * change)) * 2 / (gamma * size) if size > 0 else 0.0
+        return float((cost * moved) @ change) - gain + pressed * slope_h
+
+    if derivative(1.0) <= 0 or derivative(0.0) >= 0:  # the latter by rounding
+        return 1.0
+    return float(brentq(derivative, 0.0, 1.0, xtol=1e-6, rtol=1e-3))
