@@ -11,8 +11,7 @@ from similis._utils.arrays import Floats, Mask
 from similis._utils.environment import require_package
 from similis._utils.threads import single_blas_thread
 from similis.solvers._completion import known_range, nearest_weights, shrink
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 
 
 @dataclass(frozen=True)
@@ -23,12 +22,10 @@ class CompletionMachine:
     ----------
     kernel, weights : ndarrays of shape (n, n) and (n,)
         K, positive semi-definite, with the given known block; w of the auxiliary kernel's eigenvectors.
-    coef, intercept : ndarray of shape (l,), float
-        c, one for each labeled object, and b.
+    coef, intercept, status : ndarray of shape (l,), float, str
+        c, one for each labeled object, and b; status reported by the conic solver.
     objective, gap : float
         Objective of K, c and b, and a bound on its distance to the minimum, up to the tolerance of the conic solver.
-    status : str
-        Status reported by the conic solver.
     """
 
     kernel: Floats
@@ -56,9 +53,8 @@ def completion_machine(
 
     Notes
     -----
-    The paper writes Eq. (6.10) with two matrix inequalities, on K and z of the labeled objects and on K. One is enough,
-    [K z; z' u] >= 0 with z free where there is no label: K_.T c with c = K_TT^+ z_T extends z_T with the same
-    c'K_TT c. The weights v_i' K v_i are never negative, so that w >= 0 is omitted.
+    Of the two matrix inequalities of Eq. (6.10) one is enough, [K z; z' u] >= 0 with z free where there is no label:
+    K_.T c with c = K_TT^+ z_T extends z_T with the same c'K_TT c. w_i = v_i' K v_i is never negative.
     """
     V = np.linalg.eigh(K_aux)[1]
     lower, status = -np.inf, "Solved"

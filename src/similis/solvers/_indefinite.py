@@ -19,8 +19,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 
 _TARGET = 1e-8  # relative gap at which the ascent ends
 
@@ -87,20 +86,15 @@ class IndefiniteMachine:
 
     @cached_property
     def matrix(self) -> Floats:
-        """The similarity S."""
         return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
     @single_blas_thread()
     def solve(self, C: float, rho: float, start: Floats | None = None) -> IndefiniteFit:
-        """Solve for one C and one rho, the bound of alpha and the weight of the distance, positive.
-
-        `start` is a feasible v, that of the SVM on the clipped S by default.
-        """
+        """Solve for C and rho, positive; `start` is a feasible v, by default that of the SVM on the clipped S."""
         v = self._machine_on_clip(C) if start is None else start
         best = self.certified(v, C, rho)
         # Accelerated ascent ([beck2009]), and interior points if it does not end in the time of a few decompositions.
-        poles, group = self.near
-        n, taken = len(self.y), 0
+        (poles, group), n, taken = self.near, len(self.y), 0
         V, Z, work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, len(poles)))
         V[:3], Z[:3] = v, self.vectors.T @ v
         slope = float(np.abs(self.poles).max(initial=0.0)) + 0.25 / rho * float(v @ v)
@@ -244,8 +238,8 @@ class FullKernelFit:
 class FullKernelMachine:
     """Full kernel learning on one training set for all (eta, gamma) of a grid.
 
-    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K, [chen2010] Eq.
-    (5.2), the hinge loss and c being those of the labeled objects, Eq. (5.15).
+    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and K >= 0, [chen2010] Eq. (5.2), the hinge loss
+    and c being those of the labeled objects, Eq. (5.15).
 
     Parameters
     ----------
@@ -293,9 +287,8 @@ class FullKernelMachine:
             return t
         if low < guess < min(high, 20 * float(np.exp(b))):
             return guess
-        if high == np.inf:
-            return 4 * low
-        return float(np.sqrt(low * high)) if low > 0 else 0.01 * high
+        middle = float(np.sqrt(low * high)) if low > 0 else 0.01 * high
+        return middle if high < np.inf else 4 * low
 
     def _best_t(self, v: Floats, eta: float, gamma: float) -> float:
         """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+, v fixed and scaled down so that a solution exists."""
@@ -304,8 +297,7 @@ class FullKernelMachine:
         def excess(log_t: float) -> float:
             return float(np.log(max(self._distance(v, np.exp(log_t), eta, gamma)[0], 1e-300)) - log_t)
 
-        size = max(self.least, 1e-8 * float(np.abs(self.inner.poles).max(initial=0.0)), 1e-12)
-        low = float(np.log(size))
+        low = float(np.log(max(self.least, 1e-8 * float(np.abs(self.inner.poles).max(initial=0.0)), 1e-12)))
         if excess(low) <= 0:
             return float(np.exp(low))
         high = low + 1.0
@@ -317,12 +309,12 @@ class FullKernelMachine:
         """Scale v down to the dual constraint of the norm, eta v'v < gamma."""
         return v * min(1.0, float(np.sqrt((1 - 1e-9) * gamma / max(eta * float(v @ v), 1e-300))))
 
-    def _distance(self, v: Floats, t: float, eta: float, gamma: float) -> tuple[float, float]:
-        """Return ||K - S|| for the kernel of v and t, and ||S_-||^2 + ||S_+||^2 - ||K||^2."""
+    def _distance(self, v: Floats, t: float, eta: float, gamma: float) -> tuple[float, float, Floats]:
+        """Return ||K - S||, ||S||^2 - ||K||^2 and K v for the kernel of v and t."""
         rho = gamma / (4 * eta * t)
         Kv, value = self.inner.update(v, rho)
         rest = self.inner.below - value
-        return float(np.sqrt(max(rest + float(v @ Kv) / (2 * rho), 0.0))), rest
+        return float(np.sqrt(max(rest + float(v @ Kv) / (2 * rho), 0.0))), rest, Kv
 
     def _certified(self, v: Floats, t: float, eta: float, gamma: float, n_iter: int) -> FullKernelFit:
         """Compute primal and dual value of v and t."""
@@ -331,12 +323,10 @@ class FullKernelMachine:
             rho, distance = np.inf, 0.0
             Kv = inner.vectors @ (np.maximum(inner.values, 0.0) * (inner.vectors.T @ v))
         else:
-            rho, distance = gamma / (4 * eta * t), self._distance(v, t, eta, gamma)[0]
-            Kv = inner.update(v, rho)[0]
+            rho, (distance, _, Kv) = gamma / (4 * eta * t), self._distance(v, t, eta, gamma)
         f = Kv[inner.known]
         b = best_intercept(f, y, 1.0 / len(y))
-        loss = float(np.maximum(1 - y * (f + b), 0.0).mean())
-        primal = loss + eta * float(v @ Kv) + gamma * distance
+        primal = float(np.maximum(1 - y * (f + b), 0.0).mean()) + eta * float(v @ Kv) + gamma * distance
         gap = max(primal - self._dual(v, eta, gamma), 0.0)
         return FullKernelFit(v, b, rho, primal, gap, max(primal - gamma * self.least, 1e-12), distance, n_iter)
 

@@ -35,7 +35,6 @@ class InteriorPoint:
 
     @property
     def total(self) -> float:
-        """Sum of the complementarity products."""
         return float((self.P * self.M).sum()) + sum(float(block.s @ block.z) for block in self.blocks)
 
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
@@ -134,12 +133,10 @@ class Block:
         return np.zeros(0)
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the step of slacks and multipliers from that of x."""
         self.ds = -(self.c + self.s) - self.change(dx, e)
         self.dz = (e - self.z * self.ds) / self.s
 
     def move(self, t: float) -> None:
-        """Move by t times the step."""
         self.s, self.z = self.s + t * self.ds, self.z + t * self.dz
 
 

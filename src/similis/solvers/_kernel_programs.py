@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 from similis._utils.arrays import Floats
 from similis._utils.threads import single_blas_thread
 from similis.exceptions import ProximityError
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
 
 

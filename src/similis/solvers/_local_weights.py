@@ -20,7 +20,7 @@ from similis.exceptions import ProximityError
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift certainly leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too.
+    It is positive semi-definite, with s in its range if `s` is given.
 
     Parameters
     ----------
@@ -35,8 +35,7 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
 def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent") -> tuple[Floats, Floats]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
-    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An
-    eigenvalue within k eps of the largest magnitude counts as zero.
+    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'.
 
     Parameters
     ----------
@@ -261,13 +260,11 @@ def local_scores(
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
-    scores = np.zeros((len(indices), grid.size, ridge.size, n_classes))
+    scores, decided = np.zeros((len(indices), grid.size, ridge.size, n_classes)), np.zeros(len(indices), np.intp)
     neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
-    decided = np.zeros(len(indices), np.intp)
     if method != "krr" and spectrum is not None:
         # Weights on the simplex give all to one class where the first k neighbors belong to it: no solution is needed.
-        one_class = (neighbors == neighbors[:, :1]) | (neighbors < 0)
-        decided = one_class.cumprod(axis=1).sum(axis=1)
+        decided = ((neighbors == neighbors[:, :1]) | (neighbors < 0)).cumprod(axis=1).sum(axis=1)
     due = np.flatnonzero(decided < grid[-1])
     neighbors_due, sums = neighbors[due], np.empty((len(due), grid.size * ridge.size, n_classes))
 
@@ -297,7 +294,7 @@ def local_means(
 ) -> Floats:
     """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
 
-    For "krr", whose weights do not sum to one, this is done for the differences from the mean of the neighbors.
+    For "krr", whose weights do not sum to one, it is that of the differences from the mean of the neighbors.
 
     Parameters
     ----------

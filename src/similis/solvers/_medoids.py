@@ -66,16 +66,14 @@ def k_medoids(
 
     Parameters
     ----------
-    D : ndarray of shape (n, n), float64 or float32
-        Proximities; ``D[i, j]`` is the gain or cost of assigning object i to medoid j. It need not be symmetric.
+    D, weights : ndarray of shape (n, n), float64 or float32; non-negative array of shape (n,) or None
+        ``D[i, j]`` is the gain or cost of assigning object i to medoid j; weight of each object.
     k, sign : int, {1, -1}
         Number of medoids; 1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
         "vsh", vertex substitution ([qiao2013]): the best of all exchanges per sweep, until none improves. "alternating"
         ([cazzanti2007] Eq. (2.8)): assignment and choice of the best object of each cluster in turn. "eager"
         ([schubert2021]): any exchange that improves; the same kind of optimum as "vsh", found faster.
-    weights : array of shape (n,), non-negative, or None
-        Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random ones with probability proportional to the loss by the nearest medoid so
         far; the one with the largest such loss, after a random first one; or given medoids. No two are identical.
@@ -272,9 +270,7 @@ def class_centroids(
     sign: float = 1.0,
     sample_weight: Array | None = None,
 ) -> Indices:
-    """Choose one object per class; indices of shape (n_classes,), -1 for a class without members.
-
-    Among equals, where a difference of the size of rounding does not count, the lowest index is chosen.
+    """Choose one object per class, the first among equals up to rounding; shape (n_classes,), -1 without members.
 
     Parameters
     ----------
@@ -283,10 +279,9 @@ def class_centroids(
     codes, n_classes : ndarray of shape (n,), int
         Class of each object, 0 .. n_classes - 1, and number of classes.
     rule : {"max-sum", "popular", "any-class"}
-        The member most similar to its class on average, the one that is most often a nearest neighbor, or the object of
-        any class that is most similar to the class on average.
+        The member or ("any-class") object most similar to the class on average, or the most frequent nearest neighbor.
     sign, sample_weight : {1.0, -1.0}, ndarray of shape (n,) or None
-        -1 for dissimilarities. Weights are equivalent to repeating each object this many times; 0 leaves it out.
+        -1 for dissimilarities; number of times that each object counts, 0 leaves it out.
     """
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":

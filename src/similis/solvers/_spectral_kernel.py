@@ -20,8 +20,7 @@ from similis._utils.arrays import Array, Floats
 from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance, improve_in_box
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 
 _TARGET = 1e-9  # relative gap at which the steps end
 _LARGE = 150  # objects from which steps in few variables are faster than interior points
@@ -43,10 +42,8 @@ class LearntSpectrum:
     ----------
     values, vectors : ndarrays of shape (r,) and (n, r)
         Non-zero eigenvalues (a zero eigenvalue has no multiplier to learn) and their eigenvectors, in columns.
-    anchor : ndarray of shape (r,)
-        a0, the multipliers without penalty: values * anchor >= 0.
-    norm : {2, 1, "identity"}
-        h(a) = ||a - a0||_2, ||a - a0||_1 or ||values (a - 1)||_2.
+    anchor, norm : ndarray of shape (r,), {2, 1, "identity"}
+        a0, with values * a0 >= 0, and the penalty h(a) = ||a - a0||_2, ||a - a0||_1 or ||values (a - 1)||_2.
     """
 
     values: Floats
@@ -67,10 +64,8 @@ class SpectralFit:
         Learned multipliers of each similarity, and weights of the kernels.
     objective, gap : float
         Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its error.
-    active, n_iter : bool, int
-        False if every anchor is optimal unchanged; Newton or interior-point steps.
-    gap_scale : float
-        The objective minus the smallest possible penalty: reference for a relative gap.
+    active, n_iter, gap_scale : bool, int, float
+        False if every anchor is optimal; Newton or interior-point steps; the objective minus the smallest penalty.
     """
 
     x: Floats
