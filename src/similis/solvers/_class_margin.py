@@ -77,10 +77,8 @@ def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, m
 
     Parameters
     ----------
-    A, C : ndarray of shape (c, n), float or None
-        One constraint per row; cost of a violation, None allows none.
-    tol, max_iter : float, int
-        Relative gap at which to stop; Newton steps at most.
+    A, C, tol, max_iter : ndarray of shape (c, n), float or None, float, int
+        One constraint per row; cost of a violation, None allows none; relative gap to reach; Newton steps at most.
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
@@ -226,7 +224,7 @@ class ClassMargin:
         target = C * self._scale**2
         if target < 1e-290:  # A is so small that a margin would cost more than its violation
             u = np.full(int(self._used.sum()), float(C))
-            return MarginWeights(np.zeros(self._M.shape[1]), u, C * len(u), 0.0, True, 0)
+            return MarginWeights(np.zeros(len(self._M)), u, C * len(u), 0.0, True, 0)
         gap, steps, objective, pull = self._advance(target, tol)
         alpha = np.maximum(pull, 0.0) / 2
         if gap > max(tol, 1e-8):
@@ -358,9 +356,8 @@ class ClassMargin:
 
     def _pull(self, u: Array) -> Any:
         """A'u."""
-        weighted = u * self._factor
+        weighted, pull = u * self._factor, np.empty(len(self._M))
         V = np.where(self._own, weighted.sum(axis=1, keepdims=True), -weighted)
-        pull = np.empty(len(self._M))
         _kernels.margin_pull(self._M, V, self._starts, pull)
         return pull
 

@@ -116,15 +116,14 @@ def _em(
     # ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 /
     # sizes.
     tol, max_iter, least = stop
-    # A constant of the loss, kept finite for a singular K11.
-    log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())
+    log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())  # kept finite for a singular K11
     path: list[float] = []
     converged, last = False, 0.0
     while True:
         C = linalg.cholesky(model(w), lower=True)
         # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
-        fit = float(np.trace(linalg.cho_solve((C, True), K11)))
-        path.append(float(fit - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
+        trace = np.trace(linalg.cho_solve((C, True), K11))
+        path.append(float(trace - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
         if converged or len(path) >= max_iter:
             return w, np.array(path), converged
         new = update(w, C, len(path))
@@ -184,8 +183,8 @@ def wishart_completion(
         Weight of the auxiliary kernel; r, above n - 1, or None for the most probable one. The `objective` of the result
         is minus the log posterior of r and Sigma, up to a constant.
     """
-    n, i = len(K), np.flatnonzero(known)
     # The posterior of r depends on the data only through the eigenvalues of K_aux11^-1 K11.
+    n, i = len(K), np.flatnonzero(known)
     ratios = linalg.eigh(K[np.ix_(i, i)], K_aux[np.ix_(i, i)], eigvals_only=True)
     ratios = np.maximum(ratios, 1e-12 * max(float(ratios.max(initial=0.0)), np.finfo(float).tiny))
     r = degrees_of_freedom
@@ -195,8 +194,7 @@ def wishart_completion(
             lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta), bounds=bounds, options={"xatol": 1e-8}
         )
         r = n - 1 + float(np.exp(found.x))
-    q = eta * r / (eta * r + 2 * n + 2)
-    kernel = conditional_completion(K, known, K_aux, residual=q)
+    kernel = conditional_completion(K, known, K_aux, residual=eta * r / (eta * r + 2 * n + 2))
     return Completion(kernel, objective=_posterior(r, ratios, n, eta), degrees_of_freedom=float(r))
 
 
@@ -352,10 +350,8 @@ def nuclear_completion(
 
     found = douglas_rachford(lambda A: shrink(A, cost, psd), filled, target, tol=tol, max_iter=max_iter, watch=watch)
     _, Z, step, converged = found
-    kernel = size * Z
-    kernel[known] = S[known]
     objective = size * float(np.abs(linalg.eigvalsh(Z)).sum())
-    return Completion(kernel, objective=objective, n_iter=step, converged=converged)
+    return Completion(np.where(known, S, size * Z), objective=objective, n_iter=step, converged=converged)
 
 
 def _separates(D: Floats, known: Mask, S: Floats) -> bool:
@@ -364,8 +360,7 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
     # every X >= 0; D_ii = 0 forces its row to zero, so that only objects with a known diagonal entry contribute. The
     # difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but keeps small entries
     # in the other rows and small negative eigenvalues, which are removed exactly.
-    i = np.flatnonzero(known.diagonal())
-    part = np.ix_(i, i)
+    part = np.ix_(known.diagonal(), known.diagonal())
     D = np.where(known[part], D[part], 0.0)
     size = float(np.linalg.norm(D))
     if size == 0:
@@ -397,10 +392,7 @@ class KernelFactor:
         return z, Wt[keep:].T
 
     def fill(self, known: Mask, values: Floats, ridge: float = 0.0) -> Floats:
-        """Complete rows of shape (m, n) with the mask `known` of shape (n,): r = K_.J (K_JJ + ridge I)^+ s_J.
-
-        r minimizes ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest rows.
-        """
+        """Complete rows with the mask `known`, (n,): the shortest r that minimizes ||r_J - s_J||^2 + ridge r'K^+r."""
         if not known.any() or not self.R.shape[1]:
             return np.zeros_like(values)
         part, target = self.R[known], values[:, known].T
@@ -477,11 +469,9 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
 def douglas_rachford(
     first: _Model, second: _Model, start: Floats, *, tol: float, max_iter: int, watch: _Watch | None = None
 ) -> tuple[Floats, Floats, int, bool]:
-    """Minimize f + g by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2.
-
-    `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
-    copies agree up to `tol` relative to their norm.
-    """
+    """Minimize f + g by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2."""
+    # `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
+    # copies agree up to `tol` relative to their norm.
     points: list[Floats] = []
     steps: list[Floats] = []
     s = X = Z = plain = start  # plain: point after the step without acceleration

@@ -57,11 +57,8 @@ def completion_machine(
     K_.T c with c = K_TT^+ z_T extends z_T with the same c'K_TT c. w_i = v_i' K v_i is never negative.
     """
     V = np.linalg.eigh(K_aux)[1]
-    lower, status = -np.inf, "Solved"
-    if known.all():
-        kernel, lower = K.copy(), 0.0
-    else:
-        kernel, lower, status = _learn_kernel(K, known, V, y, eta, gamma)
+    learned = (K.copy(), 0.0, "Solved") if known.all() else _learn_kernel(K, known, V, y, eta, gamma)
+    kernel, lower, status = learned
     w = nearest_weights(kernel, V)
     penalty = gamma * float(np.linalg.norm(kernel - (V * w) @ V.T))
     # For this kernel the SVM is the standard one with C = 1 / (2 l eta).
@@ -98,8 +95,7 @@ def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamm
     g = ((U[:, keep] / np.sqrt(values[keep])).T) @ np.einsum("ij,i,ij->j", A, R.diagonal(), A)
     rest = np.sqrt(max(float((R**2).sum() - g @ g), 0.0))
 
-    # A x + s = b, s in a product of cones, for x = (R12 and R22, z, b, xi, w, u, v); c = C / size: eta c'Kc = (eta /
-    # size) C'RC.
+    # A x + s = b, s in a product of cones, for x = (R12 and R22, z, b, xi, w, u, v); eta c'Kc = (eta / size) C'RC.
     matrix, one = sparse.csr_array, sparse.csr_array([[-1.0]])
     signs, place = -y[labeled, None], np.flatnonzero(free)
     entries = matrix((-scale[free], (place, np.arange(len(place)))), shape=(len(scale), len(place)))

@@ -58,10 +58,8 @@ class IndefiniteMachine:
 
     Parameters
     ----------
-    values, vectors : ndarray of shape (n,) and (n, n)
-        The eigen-system of S; eigenvalues ascend.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present; 0 for an object whose row of K is learned but whose label is missing.
+    values, vectors, y : ndarray of shape (n,) and (n, n), array of shape (n,)
+        The eigen-system of S, eigenvalues ascend; labels, 1 and -1, both present, 0 for a missing one.
 
     Examples
     --------
@@ -109,10 +107,8 @@ class IndefiniteMachine:
 
     def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
-        if rho == np.inf:
-            U = self.vectors[:, self.values > 0]
-            return np.asarray(U @ (U.T @ v))
-        return self.update(v, rho, project=True)[0]
+        U = self.vectors[:, self.values > 0]
+        return np.asarray(U @ (U.T @ v)) if rho == np.inf else self.update(v, rho, project=True)[0]
 
     def update(self, v: Floats, rho: float, *, project: bool = False) -> tuple[Floats, float]:
         """Return K v, or v projected on the range of K, and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
@@ -198,9 +194,7 @@ class _KernelOfVector(Block):
         """Add the second derivative, in the eigenbasis diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho)."""
         # T are the divided differences of max(., 0): 1 among positive eigenvalues, 0 among negative ones, and mu_i /
         # (mu_i - mu_j) between a positive and a negative one.
-        machine, sigma = self.machine, 0.25 / self.rho
-        positive = self.mu > 0
-        up = np.maximum(self.mu, 0.0)
+        machine, sigma, positive, up = self.machine, 0.25 / self.rho, self.mu > 0, np.maximum(self.mu, 0.0)
         mixed = up[positive, None] / (self.mu[positive, None] - self.mu[~positive])
         zeros, ones = np.zeros((len(mixed.T), len(mixed.T))), np.ones((len(mixed), len(mixed)))
         T = np.block([[zeros, mixed.T], [mixed, ones]])  # eigenvalues ascend
@@ -262,8 +256,7 @@ class FullKernelMachine:
         v = self.inner._machine_on_clip(C)
         best = self._certified(v, 0.0, eta, gamma, 0) if self.least == 0 else None
         # Root of log(||K_t - S|| / t) in log t: bracket [low, high], secant steps through the last two points.
-        low, high, seen = self.least, np.inf, []
-        t = self._best_t(v, eta, gamma)
+        low, high, seen, t = self.least, np.inf, [], self._best_t(v, eta, gamma)
         for step in range(1, 41):
             if best is not None and best.gap <= 1e-8 * best.gap_scale:
                 break

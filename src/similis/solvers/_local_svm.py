@@ -87,8 +87,7 @@ def local_svm_scores(
         Costs, in any order; repair of a block that is not positive semi-definite, as in :func:`local_psd`.
     """
     S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
-    s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
-    known = (indices >= 0).sum(axis=1)
+    s, known = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False), (indices >= 0).sum(axis=1)
     sizes, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     cost, at = np.unique(np.asarray(Cs, dtype=np.float64), return_inverse=True)
     m, K = indices.shape
@@ -136,10 +135,9 @@ class LPMargin:
     ----------
     coef, intercept : ndarray of shape (p,), float
         w, a vertex: at most as many non-zeros as objects; b, the middle of those that are optimal for w.
-    multipliers : ndarray of shape (n,)
-        u of the margins, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0.
-    objective, gap : float
-        ||w||_1 + sum_i C_i max(0, 1 - y_i f_i), and its distance from the dual value of the multipliers.
+    multipliers, objective, gap : ndarray of shape (n,), float, float
+        u, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0; ||w||_1 + sum_i C_i max(0, 1 -
+        y_i f_i), and its distance from the dual value.
     """
 
     coef: Floats
@@ -154,10 +152,8 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
 
     Parameters
     ----------
-    S, y : ndarray of shape (n, p), array of shape (n,)
-        Rows s_i; labels, 1 and -1, both present.
-    C : float or array of shape (n,)
-        Positive cost of a violated margin.
+    S, y, C : ndarray of shape (n, p), array of shape (n,), float or array of shape (n,)
+        Rows s_i; labels, 1 and -1, both present; positive cost of a violated margin.
     """
     y, (n, p) = np.asarray(y, dtype=np.float64), np.shape(S)
     # In units of the largest entry of S, for the tolerances of the solver: v = scale w, ||v||_1 + sum_i scale C_i xi_i.

@@ -71,10 +71,10 @@ class Omega(FittedArrays):
 
     Attributes
     ----------
-    low, high, width : float
-        The ends, and ``high - low``, or the given unit for a half-line.
-    values, continuous : ndarray or None, bool
-        The values of a finite set, ascending; True for an interval or a half-line.
+    low, high, width, continuous : float, float, float, bool
+        The ends, and ``high - low``, or the given unit for a half-line; True for an interval or a half-line.
+    values : ndarray or None
+        The values of a finite set, ascending.
 
     Examples
     --------
@@ -166,18 +166,15 @@ class Omega(FittedArrays):
             exponents = rates / self.width
         end = np.where(rates == 0, 0.0, np.where(rates > 0, self.high, self.low))
         point = np.isinf(rates)
-        log_gamma = -np.where(point, 0.0, exponents) * end - log_z
         # Limit of -lambda e - log Z; the Z of an integral vanishes as 1 / |lambda|.
         limit = np.where(end == 0, np.inf if self.continuous else 0.0, np.copysign(np.inf, -np.sign(rates) * end))
-        log_gamma = np.where(point, limit, log_gamma)
+        log_gamma = np.where(point, limit, -np.where(point, 0.0, exponents) * end - log_z)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
     def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> Floats:
         """Recompute the mean of each fitted exponential and return its error, in widths of Omega: the certificate."""
-        side = fitted.rates > 0
-        wanted = np.where(side, below, above) / self.width
-        x = np.abs(fitted.rates)
-        mean = np.zeros(x.shape)
+        side, x = fitted.rates > 0, np.abs(fitted.rates)
+        wanted, mean = np.where(side, below, above) / self.width, np.zeros(x.shape)
         for place in zip(*np.nonzero(np.isfinite(x))):
             if self.values is not None:
                 d = (self.high - self.values if side[place] else self.values - self.low) / self.width
@@ -250,8 +247,7 @@ def gamma_shape(excess: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of the same shape
-        s, to 1e-13: infinite where r <= 0 (all values equal), zero where r is infinite (a value is zero). The scale of
-        a sample or cluster with mean m is m / s.
+        s, to 1e-13: infinite where r <= 0, zero where r is infinite. The scale of a sample with mean m is m / s.
     """
     r = np.asarray(excess, dtype=np.float64)
     shape = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
@@ -266,9 +262,8 @@ def gamma_shape(excess: ArrayLike) -> Floats:
             # log s - psi(s) at s = 1/t and its derivative with respect to t; psi'(s) = zeta(2, s)
             large = t * _LARGE <= 1
             value, slope = polyval(t, _SERIES), polyval(t, _SLOPES[1:])
-            if not large.all():
-                s = 1 / t[~large]
-                value[~large], slope[~large] = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
+            s = 1 / t[~large]
+            value[~large], slope[~large] = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
             step = (value - r) / slope
             t = t - step
             if np.all(np.abs(step) <= 1e-9 * t):  # quadratic convergence: the next step would be rounding

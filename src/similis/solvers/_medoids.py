@@ -90,7 +90,7 @@ def k_medoids(
     >>> k_medoids(np.abs(x[:, None] - x), 2, sign=-1, random_state=0).medoids
     array([1, 4])
     """
-    D = np.ascontiguousarray(D)
+    D, cost = np.ascontiguousarray(D), -float(sign)
     w = np.ones(len(D)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     if not isinstance(init, str):
         starts = list(np.atleast_2d(np.array(init, dtype=np.intp)))
@@ -99,7 +99,6 @@ def k_medoids(
     else:
         rng = check_random_state(random_state)
         starts = [_spread(D, k, sign, w, rng, greedy=init == "k-center") for _ in range(n_init)]
-    cost = -float(sign)
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
     read = D if method != "eager" or is_symmetric(D) else np.ascontiguousarray(D.T)
@@ -126,10 +125,8 @@ def total_proximity(
 
     Parameters
     ----------
-    D, medoids : ndarrays of shape (m, n) and (k,)
-        Proximities, and columns of the medoids.
-    sign, weights : {1, -1}, array-like of shape (m,) or None
-        -1 for dissimilarities; weight of each object in the total.
+    D, medoids, sign, weights : ndarrays of shape (m, n) and (k,), {1, -1}, array-like of shape (m,) or None
+        Proximities, and columns of the medoids; -1 for dissimilarities; weight of each object in the total.
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -166,8 +163,7 @@ class RandomStarts:
     """
 
     def __init__(self, D: Array, n_init: int, random_state: Any = None) -> None:
-        rng = check_random_state(random_state)
-        self.D = D
+        self.D, rng = D, check_random_state(random_state)
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
         own = D.diagonal()[:, None]
         alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
@@ -328,10 +324,8 @@ def centroids_by_fold(
 
 def first_best(values: Array) -> int:
     """Return the index of the largest value, the first of those equal up to rounding; NaN counts as smallest."""
-    if np.isnan(values).all():
-        return 0
-    best = np.nanmax(values)
-    return int(np.argmax(values >= best - _TIE * max(1.0, abs(float(best)))))
+    best = float(np.fmax.reduce(values))
+    return int(np.argmax(values >= best - _TIE * max(1.0, abs(best))))
 
 
 def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array]:

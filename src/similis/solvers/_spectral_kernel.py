@@ -89,12 +89,10 @@ class SpectralMachine:
 
     Parameters
     ----------
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
+    y, trace : array of shape (n,), float or None
+        Labels, 1 and -1, both present; bound of sum_j w_j tr K_j, required with kernels.
     similarities, kernels : sequences of LearntSpectrum, and of ndarray of shape (n, n)
         Similarities with a learned spectrum, and positive semi-definite kernels.
-    trace : float, optional
-        Bound of sum_j w_j tr K_j; required with kernels.
 
     Examples
     --------
@@ -164,10 +162,11 @@ class _State:
         self.kernel_block = KernelBlock(machine.kernels, y, machine.trace, k) if machine.kernels else None
         # Initial multipliers: the anchors, or zero where they do not give a kernel.
         self.anchors = [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
-        x = class_balance(y)
-        excess = max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
-        everything = [*self.blocks, *([self.kernel_block] if self.kernel_block else [])]
-        self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * excess)), cautious=cautious)
+        x, everything = class_balance(y), [*self.blocks, *([self.kernel_block] if self.kernel_block else [])]
+        self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * self._excess(x))), cautious=cautious)
+
+    def _excess(self, x: Floats) -> float:
+        return max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
 
     def run(self) -> SpectralFit:
         """Step until the gap is closed or stops falling."""
@@ -195,8 +194,7 @@ class _State:
         """Make x feasible and compute primal and dual value."""
         y, n, machine = self.y, self.n, self.machine
         x = balanced(np.clip(x, 0.0, 1.0), y)
-        excess = max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
-        x = x / max(1.0, np.sqrt(excess))
+        x = x / max(1.0, np.sqrt(self._excess(x)))
         c = y * x / (2 * self.eta * n)
         Kc, dual, penalty = np.zeros(n), float(x.mean()), 0.0
         for block, alpha in zip(self.blocks, alphas):
@@ -477,12 +475,10 @@ def add_gram(H: Floats, B: Floats, weight: Floats) -> None:
 def minimize_in_ball(
     block: Any, y: Floats, x: Floats, certify: Callable[[Floats, Floats, int], Any], target: float
 ) -> Any:
-    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = kd g^2, for a Norm2Block.
-
-    The constraint is put into an augmented Lagrangian, which is minimized by quadratic programs in the variables
-    between the bounds and those that violate their conditions, from a feasible x. ``certify(x, alpha, steps)`` returns
-    a solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
-    """
+    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = kd g^2 of a Norm2Block."""
+    # The constraint is put into an augmented Lagrangian, which is minimized by quadratic programs in the variables
+    # between the bounds and those that violate their conditions, from a feasible x. ``certify(x, alpha, steps)``
+    # returns a solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
     B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
     lift = kd / (block.k * block.values) / (n * gamma)
     rho, z = _PENALTY * n, 0.0
