@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from similis import SimSVM, make_similarity
-from similis.solvers import SpectralMachine, _spectral_kernel, _spectral_newton
+from similis.solvers import SpectralMachine, _spectral_kernel
 from similis.svm._sim_svm import Spectrum
 
 
@@ -77,7 +77,7 @@ def test_solutions_are_those_of_interior_points(anchor, monkeypatch):
 def test_interior_points_take_over(monkeypatch):
     S, y = problem("noisy", 0)
     monkeypatch.setattr(_spectral_kernel, "_LARGE", 2)
-    monkeypatch.setattr(_spectral_newton, "_MAX_STEPS", 1)
+    monkeypatch.setattr(_spectral_kernel, "_MAX_STEPS", 1)
     fit = machine(S, y).solve(0.01, 0.01)
     assert fit.active
     assert fit.gap <= 1e-7 * fit.gap_scale

@@ -11,22 +11,19 @@ from typing import Any
 
 _MODULES = {
     "_jit": "check_cache",  # the compilation decorator
-    # Objects: categorical rows and sets as packed bits, vectors, sequences and time series, weighted point sets
-    "_features": "count_equal value_difference common_bits set_model residual_entropies",
-    "_vectors": "minkowski",
+    # Objects: categorical rows, sets as packed bits and vectors, sequences and time series, weighted point sets
+    "_features": "count_equal value_difference common_bits set_model residual_entropies minkowski",
     "_sequences": "edit_distances warping_distances",
     "_point_sets": "greedy_matches shared_counts transport_costs",
-    # Ranked neighbors for a grid of k: votes, weights from their own block (KRI, KRR, LIME), class models, SVMs
-    "_neighbors": "top_k vote_winners class_sums local_centroids",
+    # Ranked neighbors for a grid of k: votes, weights from their own block (KRI, KRR, LIME), class models; NN-descent
+    "_neighbors": "top_k vote_winners class_sums local_centroids push_pairs sample_candidates candidate_pairs",
     "_local_weights": "gather_blocks psd_prefix krr_path simplex_path lime_path sum_by_class",
     "_local_sda": "local_sda lost_values",
     "_local_svm": "local_svm svm_path pair_steps",
-    "_descent": "push_pairs sample_candidates candidate_pairs",  # approximate neighbors by NN-descent
     # Steps of solvers: maximum-entropy exponents and mixtures, Indefinite SVM, perceptron, SBC, SimSVM, k-medoids
     "_maxent": "maxent_rates mixture_em",
     "_rank_one": "rank_one_positive ascend",
-    "_perceptron": "perceptron",
-    "_margin": "margin_sums margin_pull margin_sweep margin_exchange box_sweeps",
+    "_margin": "margin_sums margin_pull margin_sweep margin_exchange box_sweeps perceptron",
     "_medoids": "nearest_two exchange_gains vertex_substitution eager_exchanges cluster_totals",
     # Consistency of an entry with the others, permutation tests of group differences, trees of a similarity forest
     "_triangles": "row_differences expected_from_neighbors pair_spreads",

@@ -1,4 +1,4 @@
-"""Similarities of categorical rows and of sets stored as bits: [cazzanti2007] sec. 2.1.
+"""Similarities of categorical rows and of sets stored as bits, [cazzanti2007] sec. 2.1, and distances of vectors.
 
 Each kernel fills ``out[start:stop]`` from the rows A, (m, d), of the left and the *columns* Bt, (d, n), of the right
 objects, in tiles that fit into the cache. `mirror` (a symmetric measure of the objects with themselves) writes each
@@ -126,10 +126,8 @@ def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 @kernel
 def set_model(model: int, fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn common saliences c in `out` into a contrast (0), ratio (1; [cazzanti2007] Eq. (2.1), (2.2)) or overlap (2).
-
-    0/0 is 1 if neither object has a salient feature, else 0.
-    """
+    """Turn saliences c in `out` into a contrast (0), ratio (1; [cazzanti2007] Eq. (2.1), (2.2)) or overlap (2)."""
+    # 0/0 is 1 if neither object has a salient feature, else 0.
     for i in range(start, stop):
         for j in range(out.shape[1]):
             c = out[i, j]
@@ -166,11 +164,9 @@ def entropy_of(chosen, counts, products, plain: bool) -> float:
 def residual_entropies(
     x, x_start, z, z_start, having, all_objects, counts, products, plain: bool, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` with [cazzanti2007] Eq. (2.5), (H(R | x without z) + H(R | z without x)) / 2 - H(R | x and z).
-
-    R is distributed as the training objects that have all features of a group. ``having[f]`` are those with feature f,
-    as bits; an object is a sorted run of features.
-    """
+    """Fill `out` with [cazzanti2007] Eq. (2.5), (H(R | x without z) + H(R | z without x)) / 2 - H(R | x and z)."""
+    # R is distributed as the training objects that have all features of a group. ``having[f]`` are those with feature
+    # f, as bits; an object is a sorted run of features.
     n_words = having.shape[1]
     common, left, right = np.empty((3, n_words), np.uint64)
     for i in range(start, stop):
@@ -194,3 +190,77 @@ def residual_entropies(
                     b += 1
             alone = entropy_of(left, counts, products, plain) + entropy_of(right, counts, products, plain)
             out[i, j] = alone / 2 - entropy_of(common, counts, products, plain)
+
+
+@kernel
+def add_squares(x, Bt, j0: int, row) -> None:
+    """Add sum_k (Bt[k, j0 + j] - x[k])^2 to each row[j], four features per pass over the row."""
+    d, width = x.shape[0], row.shape[0]
+    fours = d - d % 4
+    for k in range(0, fours, 4):
+        x0, x1, x2, x3 = x[k], x[k + 1], x[k + 2], x[k + 3]
+        b0, b1 = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
+        b2, b3 = Bt[k + 2, j0 : j0 + width], Bt[k + 3, j0 : j0 + width]
+        for j in range(width):
+            t0, t1, t2, t3 = b0[j] - x0, b1[j] - x1, b2[j] - x2, b3[j] - x3
+            row[j] += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
+    for k in range(fours, d):
+        b = Bt[k, j0 : j0 + width]
+        for j in range(width):
+            t = b[j] - x[k]
+            row[j] += t * t
+
+
+@kernel
+def add_powers(x, Bt, p: float, j0: int, row) -> None:
+    """Add sum_k |Bt[k, j0 + j] - x[k]|^p to each row[j]; p = inf keeps the largest difference."""
+    for k in range(x.shape[0]):
+        a, b = x[k], Bt[k, j0 : j0 + row.shape[0]]
+        if p == 1.0:
+            for j in range(row.shape[0]):
+                row[j] += abs(b[j] - a)
+        elif p == 0.5:
+            for j in range(row.shape[0]):
+                row[j] += np.sqrt(abs(b[j] - a))
+        elif p == np.inf:
+            for j in range(row.shape[0]):
+                row[j] = max(row[j], abs(b[j] - a))
+        else:
+            for j in range(row.shape[0]):
+                row[j] += abs(b[j] - a) ** p
+
+
+@kernel
+def take_root(p: float, row) -> None:
+    """Replace each entry by its p-th root; p = 1 and p = inf leave it unchanged."""
+    if p == 2.0:
+        for j in range(row.shape[0]):
+            row[j] = np.sqrt(row[j])
+    elif p == 0.5:
+        for j in range(row.shape[0]):
+            row[j] = row[j] * row[j]
+    elif p != 1.0 and p != np.inf:
+        for j in range(row.shape[0]):
+            row[j] = row[j] ** (1.0 / p)
+
+
+@kernel
+def minkowski(A, Bt, p: float, root: bool, start: int, stop: int, mirror: bool, out) -> None:
+    """Fill ``out[i, j] = (sum_k |A[i, k] - Bt[k, j]|^p)^(1/p)``; without `root` the sum itself."""
+    # Inner products would cancel digits ([pekalska2000] sec. 4.5).
+    n = Bt.shape[1]
+    tile = np.empty((ROWS, COLUMNS), out.dtype)
+    for i0 in range(start, stop, ROWS):
+        height = min(ROWS, stop - i0)
+        for j0 in range(i0 if mirror else 0, n, COLUMNS):
+            width = min(COLUMNS, n - j0)
+            for i in range(height):
+                row = tile[i, :width]
+                row[:] = 0.0
+                if p == 2.0:
+                    add_squares(A[i0 + i], Bt, j0, row)
+                else:
+                    add_powers(A[i0 + i], Bt, p, j0, row)
+                if root:
+                    take_root(p, row)
+            put_tile(tile, i0, height, j0, width, mirror, out)

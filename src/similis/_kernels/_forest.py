@@ -7,10 +7,8 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresholds, missing, values) -> int:
-    """Write the nodes of one tree, root first, and return their number; a leaf is its own child.
-
-    The sample `objects` is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair.
-    """
+    """Write the nodes of one tree, root first, and return their number; a leaf is its own child."""
+    # The sample `objects` is reordered. ``draws[node, direction]`` are two uniform numbers that choose a pair.
     G, n_directions = values.shape[1], draws.shape[1]
     n_nodes = values.shape[0]
     start, stop, depth = np.zeros(n_nodes, np.intp), np.zeros(n_nodes, np.intp), np.zeros(n_nodes, np.intp)

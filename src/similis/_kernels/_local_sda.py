@@ -11,13 +11,11 @@ from similis._kernels._neighbors import _nearest
 
 @kernel
 def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, options, out, counts, winners) -> None:
-    """Fit a maximum-entropy model per class to the first ends[i, t] ranked neighbors of query i; ends ascend along t.
-
-    out, (3, m, t, G): slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g), see :func:`_term`. omega: (form,
-    nodes, weights, center, table, low, high, width). options: (smallest class size, smoothing, log of the size of
-    Omega, 1 to model rows that fall back too). winners: the class of the most similar local centroid where a class has
-    too few neighbors for a model, else -1. weights without columns mean equal weights.
-    """
+    """Fit a maximum-entropy model per class to the first ends[i, t] neighbors of query i; ends ascend along t."""
+    # out, (3, m, t, G): slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g), see :func:`_term`. omega:
+    # (form, nodes, weights, center, table, low, high, width). options: (smallest class size, smoothing, log of the size
+    # of Omega, 1 to model rows that fall back too). winners: the class of the most similar local centroid where a class
+    # has too few neighbors for a model, else -1. weights without columns mean equal weights.
     # Neighborhoods are nested: above[g, q] sums the distances of s(z, q) from the lower end of Omega over the members z
     # of g so far.
     n_rows, n_ranks = indices.shape
@@ -107,10 +105,8 @@ def _term(form: int, rate: float, log_z: float, offset: float, log_width: float,
 
 @kernel
 def lost_values(order, starts, fold, lost) -> None:
-    """Write to ``lost[:, v]`` the folds whose removal deletes every entry of value v, at most two, padded with -1.
-
-    `order` sorts the entries of a square matrix by value; those of the v-th distinct value start at starts[v].
-    """
+    """Write to ``lost[:, v]`` the folds whose removal deletes every entry of value v, at most two, padded with -1."""
+    # `order` sorts the entries of a square matrix by value; those of the v-th distinct value start at starts[v].
     n = fold.shape[0]
     for v in range(starts.shape[0]):
         stop = starts[v + 1] if v + 1 < starts.shape[0] else order.shape[0]

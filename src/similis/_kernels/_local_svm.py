@@ -27,10 +27,8 @@ def svm_path(K, y, Cs, coef, intercept, violation) -> None:
 
 @kernel
 def local_svm(blocks, s, codes, Cs, scores, violation) -> None:
-    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending).
-
-    ``scores[i, r]`` are -f and f for two classes, else votes plus a bounded sum of margins.
-    """
+    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending)."""
+    # ``scores[i, r]`` are -f and f for two classes, else votes plus a bounded sum of margins.
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
     K, L, V, free = np.empty((k, k)), np.empty((k, k)), np.empty((9, k)), np.empty(k, np.intp)
@@ -171,10 +169,8 @@ def _refresh(n: int, K, V) -> None:
 
 @kernel
 def pair_steps(K, low, high, c, v, n: int, most: int, tol: float) -> bool:
-    """Reduce a quadratic, low <= c <= high, sum c constant, by up to `most` two-variable steps ([fan2005]).
-
-    K is its Hessian and v its negative gradient. Returns True if no pair violates the optimality conditions by `tol`.
-    """
+    """Reduce a quadratic, low <= c <= high, sum c constant, by up to `most` two-variable steps ([fan2005])."""
+    # K is its Hessian and v its negative gradient. Returns True if no pair violates the optimality conditions by `tol`.
     for _ in range(most):
         i, up = -1, -np.inf
         for p in range(n):

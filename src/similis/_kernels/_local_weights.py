@@ -14,10 +14,8 @@ from similis._kernels._jit import kernel
 
 @kernel
 def grow_cholesky(B, ridge: float, floor: float, lift: bool, order, start: int, stop: int, L, inverse) -> int:
-    """Append rows start to stop - 1 to the factor L of ``B[order][:, order] + ridge I``; return the completed rows.
-
-    `inverse` holds 1 / L[p, p]. A pivot that does not exceed `floor` ends it, or with `lift` is raised to the floor.
-    """
+    """Append rows start to stop - 1 to the factor L of ``B[order][:, order] + ridge I``; return the completed rows."""
+    # `inverse` holds 1 / L[p, p]. A pivot that does not exceed `floor` ends it, or with `lift` is raised to the floor.
     for p in range(start, stop):
         i = order[p]
         row = L[p]
@@ -120,10 +118,8 @@ def psd_prefix(blocks, s, known, prefix) -> None:
 
 @kernel
 def krr_path(blocks, s, known, ks, ridges, weights, sound) -> None:
-    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
-
-    ``sound[c, r]`` is the largest block that is numerically positive definite; larger k get its weights.
-    """
+    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges."""
+    # ``sound[c, r]`` is the largest block that is numerically positive definite; larger k get its weights.
     n_queries, K = s.shape
     L, inverse, order, z, w = np.empty((K, K)), np.empty(K), np.arange(K), np.empty(K), np.empty(K)
     for c in range(n_queries):
@@ -163,10 +159,8 @@ _Work = namedtuple("_Work", "order inside L inverse a b w gradient spare")
 
 @kernel
 def simplex_path(blocks, s, known, ks, ridges, weights, gaps) -> None:
-    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5), with bounds of the error.
-
-    S is blocks[c, :k, :k] for each k in ks (ascending).
-    """
+    """Minimize w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, [chen2010] Eq. (3.5), with bounds of the error."""
+    # S is blocks[c, :k, :k] for each k in ks (ascending).
     n_queries, K = s.shape
     order, inside, L = np.empty(K, np.intp), np.empty(K, np.bool_), np.empty((K, K))
     work = _Work(order, inside, L, np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K))
@@ -317,10 +311,8 @@ _EntropyWork = namedtuple("_EntropyWork", "v Sv p d Sd Sp step Sstep M L inverse
 
 @kernel
 def lime_path(blocks, s, known, ks, temperatures, weights, gaps) -> None:
-    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w, on the simplex; temperatures t descend.
-
-    `gaps` receives the duality gap (p - v)'S(p - v) between the softmax p and the dual point v.
-    """
+    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w, on the simplex; temperatures t descend."""
+    # `gaps` receives the duality gap (p - v)'S(p - v) between the softmax p and the dual point v.
     n_queries, K = s.shape
     # The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The temperature falls at most tenfold per stage.
     work = _EntropyWork(

@@ -31,10 +31,8 @@ def maxent_rates(form: int, nodes, weights, center, table, above, below, rates, 
 
 @kernel
 def solve_rate(form: int, nodes, weights, center, table, above: float, below: float) -> tuple[float, float]:
-    """Return the signed rate and log sum_j w_j exp(-x d_j) for the mean at distance `above` the lower end.
-
-    `below` is its distance from the upper end, passed separately because 1 - above would lose digits.
-    """
+    """Return the signed rate and log sum_j w_j exp(-x d_j) for the mean at distance `above` the lower end."""
+    # `below` is its distance from the upper end, passed separately because 1 - above would lose digits.
     if form == POINT:
         return 0.0, 0.0
     side = 0 if above < center[0] or form == RAY else 1
@@ -171,10 +169,8 @@ def _lookup(table, mu: float) -> tuple[float, float]:
 
 @kernel
 def mixture_em(above, below, pooled, pseudocount: float, omega, tol: float, share, weights, rates, log_z, path) -> int:
-    """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) by EM, [cazzanti2007] sec. 5.2-5.3; return the iterations.
-
-    above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
-    """
+    """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) by EM, [cazzanti2007] sec. 5.2-5.3; return the iterations."""
+    # above, below, share: (n, c); pooled, (2, c): location of the pseudo-objects; path: log-likelihood after each step.
     (n, c), (form, nodes, node_weights, center, table) = above.shape, omega
     log_p = np.empty(c)
     for step in range(path.shape[0]):

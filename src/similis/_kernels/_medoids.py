@@ -26,10 +26,8 @@ def nearest_two(D, sign: float, medoids, nearest, first, second) -> None:
 
 @kernel
 def exchange_gains(D, sign: float, weights, starts, nearest, first, second, gains) -> None:
-    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m.
-
-    The last row of ``gains[s]`` holds the part common to all medoids.
-    """
+    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m."""
+    # The last row of ``gains[s]`` holds the part common to all medoids.
     # With c the cost of object i under the candidate and d1, d2 its two smallest costs, it contributes w min(c - d1, 0)
     # for every m, plus w (min(max(c, d1), d2) - d1) if m is its own medoid: one pass over D serves all starts.
     n_objects, n_candidates, k = D.shape[0], D.shape[1], gains.shape[1] - 1
@@ -54,10 +52,8 @@ def exchange_gains(D, sign: float, weights, starts, nearest, first, second, gain
 
 @kernel
 def vertex_substitution(D, sign: float, weights, medoids, rounds: int, counts) -> None:
-    """Make the best exchange of each sweep until none improves; ``medoids[s]`` of each start is updated in place.
-
-    ``counts[s]`` receives the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
-    """
+    """Make the best exchange of each sweep until none improves; ``medoids[s]`` of each start is updated in place."""
+    # ``counts[s]`` receives the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
     (n_starts, k), n = medoids.shape, D.shape[0]
     nearest, gains = np.empty((n_starts, n), np.intp), np.empty((n_starts, k + 1, n))
     first, second = np.empty((n_starts, n)), np.empty((n_starts, n))
@@ -88,10 +84,8 @@ def vertex_substitution(D, sign: float, weights, medoids, rounds: int, counts) -
 
 @kernel
 def eager_exchanges(C, sign: float, weights, medoids, nearest, first, second, tolerance, rounds: int, counts) -> None:
-    """Make every exchange that lowers the total cost as soon as it is found, FasterPAM of [schubert2021].
-
-    ``C[j, i]`` is the cost of assigning i to j. ``counts[s]`` receives the numbers of candidates and of exchanges.
-    """
+    """Make every exchange that lowers the total cost as soon as it is found, FasterPAM of [schubert2021]."""
+    # ``C[j, i]`` is the cost of assigning i to j. ``counts[s]`` receives the numbers of candidates and of exchanges.
     (n_starts, k), n = medoids.shape, C.shape[0]
     leaving, change, idle = np.empty((n_starts, k)), np.empty(k), np.zeros(n_starts, np.intp)
     active, left, j = np.arange(n_starts), n_starts, 0

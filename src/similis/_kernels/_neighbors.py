@@ -1,4 +1,4 @@
-"""Ranking of neighbors, and votes, class sums and local centroids of ranked neighbors for a grid of k.
+"""Ranking of neighbors; votes, class sums and local centroids of ranked neighbors for a grid of k; NN-descent.
 
 Neighbors are ordered by descending similarity, then by ascending index, so that results do not depend on threads.
 """
@@ -12,10 +12,8 @@ from similis._kernels._jit import kernel
 
 @kernel
 def top_k(S, sign, row_fold, col_fold, indices, values) -> None:
-    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
-
-    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
-    """
+    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``."""
+    # NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN.
     n_rows, n_columns, k = S.shape[0], S.shape[1], indices.shape[1]
     # Values above a running threshold are appended to a buffer; one of 4 k or more values is reduced to its k largest,
     # which raises the threshold. It keeps the column order, so that ties need no second key.
@@ -126,10 +124,8 @@ def _sort_descending(x, where, m: int, y, y_index) -> None:
 
 @kernel
 def vote_winners(indices, weights, codes, ks, n_classes: int, winners) -> None:
-    """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbors of row i.
-
-    Weights are non-negative; without columns every vote counts 1. A row without neighbors is assigned to class 0.
-    """
+    """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbors of row i."""
+    # Weights are non-negative; without columns every vote counts 1. A row without neighbors is assigned to class 0.
     (n_rows, n_ranks), weighted = indices.shape, weights.shape[1] > 0
     sums = np.empty(n_classes)
     for i in range(n_rows):
@@ -165,10 +161,8 @@ def class_sums(indices, weights, codes, ks, sums) -> None:
 
 @kernel
 def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, winners, chosen) -> None:
-    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i.
-
-    [cazzanti2007] Eq. (2.9)-(2.10). ``chosen[i, t, c]``, if it has columns, receives the centroids, -1 if absent.
-    """
+    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i."""
+    # [cazzanti2007] Eq. (2.9)-(2.10). ``chosen[i, t, c]``, if it has columns, receives the centroids, -1 if absent.
     n_rows, n_ranks = indices.shape
     # Neighborhoods are nested: the sums of s(z, mu) over the members z of the class of mu grow by one row and one
     # column per neighbor. The centroid has the largest mean over known entries; among equals it is nearer to the query.
@@ -220,3 +214,82 @@ def _nearest(values, sign: float, best_rank, count):
             if winner < 0 or here > there or (here == there and count[c] > count[winner]):
                 winner = c
     return max(winner, 0)
+
+
+@kernel
+def push_pairs(rows, columns, scores, indices, best, fresh) -> int:
+    """Insert columns[p] into the list of rows[p] where scores[p] exceeds its last score; return how many were."""
+    # The lists of NN-descent ([dong2011]) descend by score and are padded with index -1 and score -inf; without NaN.
+    K = indices.shape[1]
+    joined = 0
+    for p in range(rows.size):
+        i, j, score = rows[p], columns[p], scores[p]
+        if not score > best[i, K - 1]:
+            continue
+        known = False
+        for r in range(K):
+            known |= indices[i, r] == j
+        if known:
+            continue
+        r = K - 1
+        while r > 0 and best[i, r - 1] < score:
+            best[i, r], indices[i, r], fresh[i, r] = best[i, r - 1], indices[i, r - 1], fresh[i, r - 1]
+            r -= 1
+        best[i, r], indices[i, r], fresh[i, r] = score, j, True
+        joined += 1
+    return joined
+
+
+@kernel
+def sample_candidates(indices, fresh, draws, new, old, counts) -> None:
+    """Sample each object's list and reverse list by reservoir sampling ([dong2011]), with uniform numbers `draws`."""
+    # Fresh entries are written to `new`, others to `old`; sampled fresh entries become old. `counts`, (n, 2), are
+    # zeros.
+    n, K = indices.shape
+    c = new.shape[1]
+    for i in range(n):
+        for r in range(K):
+            j = indices[i, r]
+            if j < 0:
+                continue
+            for side in range(2):
+                a, b = (i, j) if side == 0 else (j, i)
+                kind = 0 if fresh[i, r] else 1
+                place = counts[a, kind]
+                counts[a, kind] += 1
+                if place >= c:
+                    place = int(draws[i, r, side] * (place + 1))
+                if place < c:
+                    if kind == 0:
+                        new[a, place] = b
+                    else:
+                        old[a, place] = b
+    for i in range(n):
+        for r in range(K):
+            for t in range(c):
+                if new[i, t] == indices[i, r]:
+                    fresh[i, r] = False
+
+
+@kernel
+def candidate_pairs(new, old, first: int, stop: int, indices, left, right) -> int:
+    """Write pairs of a new and another entry of each object that are not in each other's lists; return their number."""
+    c, K = new.shape[1], indices.shape[1]
+    m = 0
+    for i in range(first, stop):
+        for s in range(c):
+            a = new[i, s]
+            if a < 0:
+                break
+            for t in range(s + 1, 2 * c):
+                b = new[i, t] if t < c else old[i, t - c]
+                if b < 0 or a == b:
+                    continue
+                there = back = False
+                for r in range(K):
+                    there |= indices[a, r] == b
+                    back |= indices[b, r] == a
+                if not (there and back):
+                    left[m], right[m] = min(a, b), max(a, b)
+                    m += 1
+    return m

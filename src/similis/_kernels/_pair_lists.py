@@ -102,11 +102,9 @@ def _parse_decimal(text, low: int, high: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_pairs(text, mark: int, places, spans, digits, powers, inexact, counts) -> bool:
-    """Parse whole lines with ids and score in the columns `places`; return False at one that needs the careful parser.
-
-    Writes the `spans` of both ids and the `digits` and `powers` of the score. `counts` receives the numbers of pairs,
-    of lines, and of rows of `inexact`, the scores that are not exact as doubles.
-    """
+    """Parse lines with ids and score in the columns `places`; return False at one that needs the careful parser."""
+    # Writes the `spans` of both ids and the `digits` and `powers` of the score. `counts` receives the numbers of pairs,
+    # of lines, and of rows of `inexact`, the scores that are not exact as doubles.
     n, n_pairs, n_lines, n_inexact, at = len(text), 0, 0, 0, 0
     a, b, s = places[0], places[1], places[2]
     last = max(a, b, s)

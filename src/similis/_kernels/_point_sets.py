@@ -11,10 +11,8 @@ from similis._kernels._jit import kernel
 
 @kernel
 def greedy_matches(M, p, q, starts, flips, out) -> None:
-    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``, s_ab the weight left.
-
-    Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
-    """
+    """Match one set with many, nearest pairs first ([li2000]): ``out[j] = sum s_ab M[a, b]``, s_ab the weight left."""
+    # Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
     k = p.shape[0]
     for j in range(starts.shape[0] - 1):
         s, n = starts[j], starts[j + 1] - starts[j]
@@ -57,10 +55,8 @@ PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
 
 @kernel
 def transport_costs(M, a, b, starts, out) -> None:
-    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit.
-
-    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]``.
-    """
+    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit."""
+    # M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]``.
     for j in range(out.shape[0]):
         C, demand = M[:, starts[j] : starts[j + 1]].copy(), b[starts[j] : starts[j + 1]]
         size = C.shape[0] + C.shape[1]

@@ -19,10 +19,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 @kernel
 def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) -> float:
-    """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||diag(poles)_+||^2.
-
-    `weight` is z^2, summed over equal poles. With `project`, M_+ is the projection on the positive eigenvectors.
-    """
+    """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||poles_+||^2."""
+    # `weight` is z^2, summed over equal poles. With `project`, M_+ is the projection on the positive eigenvectors.
     P, W, D = work[0], work[1], work[2]  # the remaining poles, their weights, and the differences to the nearest pole
     total = 0.0
     # Deflated poles keep this value: max(pole, 0), or its indicator for the projection.
@@ -80,10 +78,8 @@ def rank_one_positive(poles, weight, sigma: float, project: bool, factor, work) 
 
 @kernel
 def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
-    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j: nearest pole, offset from it, f'(mu).
-
-    D receives the differences of the poles to the nearest one.
-    """
+    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j: nearest pole, offset from it, f'(mu)."""
+    # D receives the differences of the poles to the nearest one.
     near, low, high, start = j, 0.0, most, 0.5 * most
     # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
     # Beyond the last pole the root lies within sigma ||z||^2 = most.
@@ -147,11 +143,9 @@ def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, floa
 
 @kernel
 def ascend(U, poles, group, y, C: float, rho: float, steps: int, V, Z, work, state) -> None:
-    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i, sum v = 0, [chen2010] Eq. (5.8).
-
-    FISTA ([beck2009]) with adaptive restarts ([odonoghue2015]). `state`: inverse step length, momentum parameter t,
-    value at v. `group` is the index of the pole of each eigenvector.
-    """
+    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i, sum v = 0, [chen2010] Eq. (5.8)."""
+    # FISTA ([beck2009]) with adaptive restarts ([odonoghue2015]). `state`: inverse step length, momentum parameter t,
+    # value at v. `group` is the index of the pole of each eigenvector.
     # z, z_last, z_ahead, z_trial = U' of v, last, ahead, trial; `pulled` is the gradient in the eigenbasis.
     v, last, ahead, gradient, trial = V[0], V[1], V[2], V[3], V[4]
     z, z_last, z_ahead, z_trial, pulled = Z[0], Z[1], Z[2], Z[3], Z[4]

@@ -9,10 +9,8 @@ from similis._kernels._jit import kernel
 def edit_distances(
     x, x_class, x_start, z, z_class, z_start, insert, delete, substitute, start: int, stop: int, mirror: bool, out
 ) -> None:
-    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into j ([wagner1974]).
-
-    Symbols are equal if their codes are; costs depend on the classes of the symbols.
-    """
+    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into j ([wagner1974])."""
+    # Symbols are equal if their codes are; costs depend on the classes of the symbols.
     D = np.empty(z.shape[0] + 1)
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
@@ -37,10 +35,8 @@ def edit_distances(
 
 @kernel
 def warping_distances(x, x_start, z, z_start, window: int, start: int, stop: int, mirror: bool, out) -> None:
-    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]).
-
-    |a - b| is at most `window` (negative: no band) or the difference of the lengths, whichever is larger.
-    """
+    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths in a band ([sakoe1978])."""
+    # |a - b| is at most `window` (negative: no band) or the difference of the lengths, whichever is larger.
     D = np.empty(z.shape[0] + 1)
     for i in range(start, stop):
         m = x_start[i + 1] - x_start[i]

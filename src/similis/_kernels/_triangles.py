@@ -26,10 +26,8 @@ def row_differences(T, cap: float, rows, R) -> None:
 
 @kernel
 def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope) -> None:
-    """Predict the pairs (i, j), i in rows, j > i, condensed, by the median `level` of their :func:`_matched_values`.
-
-    `slope` is with `additive` that of T[p, j] + T[i, q] - T[p, q], exact for sums of row and column terms.
-    """
+    """Predict the pairs (i, j), i in rows, j > i, condensed, by the median `level` of their :func:`_matched_values`."""
+    # `slope` is with `additive` that of T[p, j] + T[i, q] - T[p, q], exact for sums of row and column terms.
     n, k = N.shape
     values, spare = np.empty(k * turns), np.empty(k * turns)
     for i in rows:
@@ -45,10 +43,8 @@ def expected_from_neighbors(T, N, turns: int, additive: bool, rows, level, slope
 
 @kernel
 def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, spread, gap) -> None:
-    """Write for each pair the median absolute deviation of the values whose median is its slope, and the `gap`.
-
-    That is the median of the lower bounds |T[p, i] - T[p, j]| over `n_bounds` neighbors p of i and as many of j.
-    """
+    """Write for each pair the median absolute deviation of the values whose median is its slope, and the `gap`."""
+    # That is the median of the lower bounds |T[p, i] - T[p, j]| over `n_bounds` neighbors p of i and as many of j.
     k = N.shape[1]
     values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
     spare = np.empty(max(k * turns, 2 * n_bounds))
@@ -73,10 +69,8 @@ def pair_spreads(T, N, turns: int, n_bounds: int, additive: bool, pairs, slope, 
 
 @kernel
 def _matched_values(T, N, turns: int, additive: bool, i: int, j: int, values) -> int:
-    """Write the values for the pair (i, j) except NaN and the pair itself; return their number.
-
-    The a-th neighbor of i is matched with `turns` neighbors of j, evenly spaced from the a-th on, cyclically.
-    """
+    """Write the values for the pair (i, j) except NaN and the pair itself; return their number."""
+    # The a-th neighbor of i is matched with `turns` neighbors of j, evenly spaced from the a-th on, cyclically.
     k, m = N.shape[1], 0
     for a in range(k):
         p = N[i, a]

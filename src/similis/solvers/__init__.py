@@ -1,8 +1,7 @@
 """Algorithms on NumPy arrays that return a certificate of their accuracy; independent of the estimators."""
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
-from similis.solvers._centroids import centroids_by_fold, class_centroids
-from similis.solvers._class_margin import ClassMargin
+from similis.solvers._class_margin import ClassMargin, MarginWeights, nonnegative_margin
 from similis.solvers._completion import (
     Completion,
     Infeasible,
@@ -18,10 +17,9 @@ from similis.solvers._completion import (
     wishart_completion,
 )
 from similis.solvers._completion_svm import CompletionMachine, completion_machine
-from similis.solvers._gamma import gamma_shape
 from similis.solvers._indefinite import FullKernelFit, FullKernelMachine, IndefiniteFit, IndefiniteMachine
 from similis.solvers._kernel_programs import signed_mkl, spectral_lp
-from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
+from similis.solvers._local_svm import LPMargin, SVMPath, best_intercept, local_svm_scores, lp_margin, svm_path
 from similis.solvers._local_weights import (
     BlockWeights,
     kri_weights,
@@ -34,10 +32,16 @@ from similis.solvers._local_weights import (
     psd_prefix,
     spectral_filter,
 )
-from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
-from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
-from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
-from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
+from similis.solvers._maxent import Exponentials, Omega, gamma_shape, maxent_exponents
+from similis.solvers._medoids import (
+    Medoids,
+    RandomStarts,
+    centroids_by_fold,
+    class_centroids,
+    farthest_first,
+    k_medoids,
+    total_proximity,
+)
 from similis.solvers._neighbors import class_sums, neighbor_means, top_k, vote_winners
 from similis.solvers._ridge import RidgePath, ridge_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine

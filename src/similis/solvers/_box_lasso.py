@@ -28,12 +28,10 @@ class BoxLassoFit:
 
     Attributes
     ----------
-    coef : ndarray of shape (p,)
-        The coefficients a; exact zeros off the support, exactly C at the bound.
+    coef, n_iter : ndarray of shape (p,), int
+        The coefficients a, exact zeros off the support and exactly C at the bound; interior-point steps.
     objective, gap : float
         ||y - S a||^2 / 2 + epsilon ||a||_1, and an upper bound on how far it is above the minimum, from a dual point.
-    n_iter : int
-        Interior-point steps.
     """
 
     coef: Floats
@@ -54,18 +52,15 @@ def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.solvers import box_lasso
-    >>> box_lasso(np.diag([2.0, 1.0, 1.0]), [1.0, -3.0, 0.05], epsilon=0.1, C=2.0).coef.round(9)
+    >>> box_lasso([[2, 0, 0], [0, 1, 0], [0, 0, 1]], [1.0, -3.0, 0.05], epsilon=0.1, C=2.0).coef.round(9)
     array([ 0.475, -2.   ,  0.   ])
     """
     return BoxLasso(S, y).solve(epsilon, C)
 
 
 class BoxLasso:
-    """Box-constrained lasso for one matrix and target and many (epsilon, C).
-
-    Where solutions are not unique, the result is independent of the other values of C that were requested.
+    """Box-constrained lasso for one matrix and target and many (epsilon, C), which do not affect each other.
 
     Parameters
     ----------
@@ -161,8 +156,7 @@ class BoxLasso:
         """Compute the objective of `a` and its duality gap."""
         u = self._y - self._S @ a
         v = self._S.T @ u
-        size, pull = np.abs(a), np.abs(v)
-        half = float(u @ u) / 2
+        size, pull, half = np.abs(a), np.abs(v), float(u @ u) / 2
         objective = half + eps * float(size.sum())
         # For t in [0, 1] the dual value y'(t u) - ||t u||^2 / 2 - sum_i C_i max(t |v_i| - epsilon, 0) is a lower bound.
         # Primal minus dual value at t = 1, as a sum of non-negative terms, and at t = epsilon / max |v_i|.
@@ -175,22 +169,19 @@ class BoxLasso:
 
 
 class _InteriorPoint:
-    """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C.
+    """Iterate of Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C."""
 
-    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. Coefficients that are not `free`
-    have the values `fixed` and no entries in the other arrays.
-    """
+    # Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. Coefficients that are not
+    # `free` have the values `fixed` and no entries in the other arrays.
 
     def __init__(self, S: Floats, G: Floats, y: Floats, eps: float, box: Floats) -> None:
         self.S, self.G, self.y, self.eps, self.box = S, G, y, eps, box
         q = S.T @ y
         start = np.minimum(3 * float(np.linalg.norm(q)) / max(float(G.trace()), 1e-300), box / 2)
-        self.P = np.stack([start, start])
-        self.T = box - self.P
+        self.P, self.T = np.stack([start, start]), box - np.stack([start, start])
         self.Z = np.full_like(self.P, max(eps, 1e-3 * float(np.abs(q).max(initial=0.0))))
         self.U = self.Z * self.P / self.T  # T U = P Z
-        self.free, self.fixed = np.ones(len(box), dtype=bool), np.zeros(len(box))
-        self.steps = 0
+        self.free, self.fixed, self.steps = np.ones(len(box), dtype=bool), np.zeros(len(box)), 0
 
     @property
     def a(self) -> Floats:

@@ -1,24 +1,23 @@
-"""Weights of SBC for a sequence of costs C, [bernal2003] sec. 5: Newton steps on few multipliers, from C to C.
+"""Smallest non-negative weights with a margin, [bernal2003] sec. 5: interior points, and Newton steps from C to C.
 
 The dual of min |a|^2 + C sum max(1 - A a, 0), a >= 0 is min |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C, with a equal to
-max(A'u, 0) / 2. Few multipliers lie between the bounds although many weights are positive: a step is a quadratic
-program in these and in those that violate their conditions.
+max(A'u, 0) / 2. Few u lie between the bounds although many a are positive: a step of :class:`ClassMargin` is a
+quadratic program in these and in those that violate their conditions.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from similis import _kernels
-from similis._utils.arrays import Array, Indices
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.solvers._active_set import improve_in_box
-from similis.solvers._margin_qp import Constraints, MarginWeights, solve_margin
+from similis.solvers._interior_point import Pairs, cholesky, cholesky_solve, improve_in_box, predictor_corrector
 
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
 _SWEEP_GAP = 1e-2  # above which the first step is a round of coordinate sweeps
@@ -29,6 +28,140 @@ _DENSE = 2**26  # entries of the matrix that interior points may write out
 _MAX_LARGE = 1.5  # multipliers of the large steps of `each`, relative to n, before interior points are tried
 _MAX_PIVOTS = 30  # of such a step, whose matrix is nearly singular
 _MAX_BLOCKS = 2000  # pairs of classes up to which the normal matrix is made of blocks
+_PATIENCE_AT_LIMIT = 5  # steps at the end of the arithmetic's reach that fail to halve the gap before the solver stops
+
+
+@dataclass(frozen=True)
+class MarginWeights:
+    """Solution of :func:`nonnegative_margin`.
+
+    Attributes
+    ----------
+    alpha, multipliers : ndarrays of shape (n,) and (c,)
+        The weights, and u, one for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
+    objective, gap : float
+        |a|^2 + C sum max(1 - A a, 0), without C |a|^2; and a bound of its error relative to 1 + |objective|, from the
+        dual value 1'u - |max(A'u, 0)|^2 / 4.
+    feasible, n_iter : bool, int
+        False if A a >= 1 is impossible, with the certificate u >= 0, A'u <= 0, 1'u > 0; Newton steps.
+    """
+
+    alpha: Floats
+    multipliers: Floats
+    objective: float
+    gap: float
+    feasible: bool
+    n_iter: int
+
+
+class Constraints:
+    """The matrix A of the constraints A a >= 1, one per row; entries are at most one in size."""
+
+    def __init__(self, A: Floats) -> None:
+        self.A, self.shape = A, A.shape
+
+    def times(self, a: Array) -> Any:
+        return self.A @ a
+
+    def transposed(self, u: Array) -> Any:
+        return self.A.T @ u
+
+    def normal(self, weights: Array) -> Any:
+        """Return A' diag(weights) A, its upper triangle at least."""
+        scaled = self.A * np.sqrt(weights)[:, None]
+        return scaled.T @ scaled
+
+
+def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100) -> MarginWeights:
+    """Solve [bernal2003] sec. 5: min |a|^2 + C sum xi subject to A a >= 1 - xi, a >= 0, xi >= 0.
+
+    Parameters
+    ----------
+    A, C, tol, max_iter : ndarray of shape (c, n), float or None, float, int
+        One constraint per row; cost of a violation, None allows none; relative gap to reach; Newton steps at most.
+    """
+    A = np.ascontiguousarray(A, dtype=np.float64)
+    scale = float(np.abs(A).max(initial=0.0)) or 1.0
+    if C is not None and C * scale * scale < 1e-290:  # A is so small that a margin would cost more than its violation
+        return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
+    found = solve_margin(Constraints(A / scale), None if C is None else C * scale * scale, tol, max_iter)
+    with np.errstate(over="ignore"):
+        u, objective = found.multipliers / scale / scale, found.objective / scale / scale
+        return replace(found, alpha=found.alpha / scale, multipliers=u, objective=objective)
+
+
+@single_blas_thread()
+def solve_margin(A: Constraints, C: float | None, tol: float, max_iter: int = 100) -> MarginWeights:
+    """Solve the problem of :func:`nonnegative_margin` for any form of the constraints."""
+    # Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u.
+    (c, n), cost = A.shape, np.inf if C is None else C
+    a, v, u, t = np.ones(n), np.ones(n), np.full(c, min(1.0, cost / 2)), np.ones(c)
+    w, xi = cost - u, np.ones(c) if C is not None else np.zeros(c)
+    pairs = [(v, a), (u, t), (w, xi)][: 2 if C is None else 3]
+
+    def step() -> tuple[float, float] | None:
+        """Take a predictor-corrector step; return its length and the mean product, None on the way along a ray."""
+        dual = -(2 * a - A.transposed(u) - v)
+        primal = -(A.times(a) + xi - 1 - t)
+        E = t / u + xi / w
+        factor = cholesky(A.normal(1 / E), 2 + v / a)  # of A' diag(1/E) A + diag(2 + v / a)
+        if factor is None:
+            return None
+
+        def direction(goals: list[Array]) -> Pairs:
+            r_a, r_u, r_w = goals[0] / a, goals[1] / u, goals[2] / w if len(goals) > 2 else 0.0
+            rhs = primal + r_u - r_w
+            da = cholesky_solve(factor, dual + r_a + A.transposed(rhs / E))
+            du = (rhs - A.times(da)) / E
+            return [(r_a - v / a * da, da), (du, r_u - t / u * du), (-du, r_w + xi / w * du)][: len(goals)]
+
+        steps, length, mean = predictor_corrector(pairs, direction, 0.995)
+        for (x, y), (dx, dy) in zip(pairs, steps):
+            x += length * dx
+            y += length * dy
+        return length, mean
+
+    def scaled(alpha: Array) -> tuple[Array, float]:
+        """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""
+        margin = A.times(alpha)
+        if C is not None:
+            return alpha, float(alpha @ alpha) + C * float(np.maximum(1 - margin, 0.0).sum())
+        worst = float(margin.min(initial=np.inf))
+        if worst <= 1e-11 * float(alpha.sum()):  # |A| <= 1: smaller margins are rounding errors
+            return alpha, np.inf
+        alpha = alpha / min(worst, 1.0)
+        return alpha, float(alpha @ alpha)
+
+    # The best points so far: the iterates, and those recovered from their multipliers.
+    best_a, best, best_u, bound, gap = np.zeros(n), np.inf, u.copy(), -np.inf, np.inf
+    steps = stalled = 0
+    while steps < max_iter and stalled < _PATIENCE_AT_LIMIT:
+        steps += 1
+        taken = step()
+        if taken is None:
+            break
+        image, size = A.transposed(u), float(u.sum())
+        pull = np.maximum(image, 0.0)
+        value = size - float(pull @ pull) / 4
+        if value > bound:
+            bound, best_u = value, u.copy()
+        recovered, objective = scaled(pull / 2)
+        done = np.isfinite(objective) and objective - bound <= tol * (1 + objective)
+        if done or objective < best:
+            best_a, best = recovered, objective
+        iterate, objective = scaled(a)
+        if not done and objective < best:
+            best_a, best = iterate, objective
+        before, gap = gap, max(best - bound, 0.0) / (1 + best) if np.isfinite(best) else np.inf
+        # Multipliers that are a ray u >= 0, A'u <= 0, 1'u > 0 prove that A a >= 1 fails for all a >= 0.
+        if done or (C is None and size > 1e4 and float(image.max(initial=-np.inf)) <= 1e-9 * size):
+            break
+        # Far from the end a step may shorten the gap by little: it restores feasibility first.
+        length, mean = taken
+        at_limit = mean <= 1e-8 * (1 + abs(bound)) or (length < 1e-3 and gap < 0.1)
+        stalled = stalled + 1 if at_limit and gap > 0.5 * before else 0
+    feasible = bool(np.isfinite(best))
+    return MarginWeights(best_a, best_u if feasible else u, best, gap, feasible, steps)
 
 
 class ClassMargin:
@@ -38,11 +171,8 @@ class ClassMargin:
     ----------
     S, codes : ndarrays of shape (n, n) and (n,)
         Similarities of the training objects, and class of each object, 0 to G - 1.
-    each : bool, default=False
-        Require each object to be more similar to its class than to each other class, one constraint per object and
-        other class; False requires it for all others together.
-    normalize : bool, default=False
-        Scale each constraint to length one.
+    each, normalize : bool, default=False
+        One constraint per object and other class instead of one against all others together; constraints of length one.
 
     Attributes
     ----------
@@ -53,9 +183,8 @@ class ClassMargin:
     --------
     >>> import numpy as np
     >>> from similis.solvers import ClassMargin
-    >>> margin = ClassMargin(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([0, 1]))
-    >>> [margin.solve(C).alpha.round(3).tolist() for C in (0.1, 10.0)]
-    [[0.05, 0.05], [1.0, 1.0]]
+    >>> ClassMargin(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([0, 1])).solve(10.0).alpha.round(3)
+    array([1., 1.])
     """
 
     def __init__(self, S: Array, codes: Indices, *, each: bool = False, normalize: bool = False) -> None:
@@ -77,8 +206,7 @@ class ClassMargin:
         self._factor /= self._scale
         self._T = M if symmetric_part(M) is M else np.ascontiguousarray(M.T)
         self._used = ~self._own if each else np.ones((n, 1), dtype=bool)  # no constraint against the own class
-        self._u = np.zeros(self._used.shape)
-        self._C = 0.0  # of u
+        self._u, self._C = np.zeros(self._used.shape), 0.0
         margins = self._margins(np.maximum(self._pull(self._used.astype(np.float64)), 0.0))
         self._first = 2 / max(float(margins.max(where=self._used, initial=0.0)), 1e-290)  # below it u = C is optimal
 
@@ -90,16 +218,13 @@ class ClassMargin:
 
     @single_blas_thread()
     def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
-        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`.
-
-        ``multipliers`` of the result are by object, and with `each` by other class within an object.
-        """
+        """Solve for one cost `C` of a violation, None for no violations, up to the relative gap `tol`."""
         if C is None:
             return self._solve_hard(tol)
         target = C * self._scale**2
         if target < 1e-290:  # A is so small that a margin would cost more than its violation
             u = np.full(int(self._used.sum()), float(C))
-            return MarginWeights(np.zeros(self._M.shape[1]), u, C * len(u), 0.0, True, 0)
+            return MarginWeights(np.zeros(len(self._M)), u, C * len(u), 0.0, True, 0)
         gap, steps, objective, pull = self._advance(target, tol)
         alpha = np.maximum(pull, 0.0) / 2
         if gap > max(tol, 1e-8):
@@ -162,8 +287,7 @@ class ClassMargin:
             factor = min(C / largest, float(u.sum()) / half if half > 0 else np.inf)
             u *= factor
             pull *= factor
-        damping, steps, large, stalled, best = 0.0, 0, 0, 0, np.inf
-        swept = np.inf  # gap before the last sweeps
+        damping, steps, large, stalled, best, swept = 0.0, 0, 0, 0, np.inf, np.inf  # swept: gap before the last sweeps
         while True:
             margins = self._margins(np.maximum(pull, 0.0) / 2)
             square = float(np.square(np.maximum(pull, 0.0)).sum()) / 4
@@ -196,9 +320,7 @@ class ClassMargin:
                     return gap, steps, objective, pull  # nearly singular steps take many pivots
             A = self._rows(rows, others)
             A_P = A[:, pull > 0]
-            H = A_P @ A_P.T / 2
-            if damping:
-                H += damping * (A @ A.T) / 2
+            H = A_P @ A_P.T / 2 + (damping * (A @ A.T) / 2 if damping else 0.0)
             # Coordinate sweeps find most bounds of the quadratic program, active sets its solution.
             v, g, d = u[rows, others], slope[rows, others], np.zeros(len(rows))
             smallest = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
@@ -234,9 +356,8 @@ class ClassMargin:
 
     def _pull(self, u: Array) -> Any:
         """A'u."""
-        weighted = u * self._factor
+        weighted, pull = u * self._factor, np.empty(len(self._M))
         V = np.where(self._own, weighted.sum(axis=1, keepdims=True), -weighted)
-        pull = np.empty(len(self._M))
         _kernels.margin_pull(self._M, V, self._starts, pull)
         return pull
 
@@ -261,10 +382,9 @@ class ClassMargin:
 
 
 class _ClassBlocks(Constraints):
-    """Constraints of each object against each other class, whose normal matrix consists of blocks of classes.
+    """Constraints of each object against each other class, whose normal matrix consists of blocks of classes."""
 
-    The block (g, h) gets products of the rows of g and h alone: 2 n^3 / G for G classes instead of (G - 1) n^3.
-    """
+    # The block (g, h) gets products of the rows of g and h alone: 2 n^3 / G for G classes instead of (G - 1) n^3.
 
     def __init__(self, margin: ClassMargin) -> None:
         self.margin, self.used, self.shape = margin, margin._used, (int(margin._used.sum()), len(margin._codes))

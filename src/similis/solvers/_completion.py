@@ -16,6 +16,7 @@ from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.threads import single_blas_thread
 
 _Model = Callable[[Floats], Floats]
+_Watch = Callable[[Floats, Floats], None]
 _Update = Callable[[Floats, Floats, int], Floats]
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
@@ -28,16 +29,12 @@ class Completion:
 
     Attributes
     ----------
-    kernel : ndarray of shape (n, n)
-        Known entries unchanged, the others filled in.
-    weights : ndarray or None
-        em, frobenius: weight of each eigenvector of the auxiliary kernel; of each kernel for a mixture.
-    objective, path : float, ndarray
-        Final value of the objective of the method; em: Stein's loss after each step, which never rises, else empty.
+    kernel, weights : ndarray of shape (n, n), ndarray or None
+        Known entries unchanged; weight of each eigenvector (em, frobenius) or kernel (mixture).
+    objective, path, degrees_of_freedom : float, ndarray, float or None
+        Final value of the objective; em: Stein's loss after each step, which never rises; wishart: r.
     n_iter, converged : int, bool
-        Number of steps, 0 for a closed form; True if the last step was below the tolerance.
-    degrees_of_freedom : float or None
-        wishart: r.
+        Number of steps, 0 for a closed form; whether the last step was below the tolerance.
     """
 
     kernel: Floats
@@ -61,21 +58,16 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
     ----------
     K, known
         As in :func:`em_completion`.
-    M : ndarray of shape (n, n)
-        Positive semi-definite; positive definite on the known objects.
-    residual : float, default=1.0
-        Fraction of M22 - M21 M11^-1 M12 that is kept.
+    M, residual : ndarray of shape (n, n), float
+        Positive semi-definite, on the known objects definite; fraction of M22 - M21 M11^-1 M12 that is kept.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     M12, M22, K11 = M[np.ix_(i, j)], M[np.ix_(j, j)], K[np.ix_(i, i)]
     B = linalg.cho_solve(linalg.cho_factor(M[np.ix_(i, i)], lower=True), M12)  # M11^-1 M12
-    out = np.empty_like(M)
-    out[np.ix_(i, i)] = K11
     # K12 = K11 M11^-1 M12, K22 = M22 - M21 M11^-1 M12 + M21 M11^-1 K11 M11^-1 M12
-    out[np.ix_(i, j)] = K11 @ B
-    out[np.ix_(j, i)] = out[np.ix_(i, j)].T
-    rest = B.T @ K11 @ B + residual * (M22 - M12.T @ B)
-    out[np.ix_(j, j)] = (rest + rest.T) / 2
+    K12, rest = K11 @ B, B.T @ K11 @ B + residual * (M22 - M12.T @ B)
+    out, order = np.empty_like(M), np.append(i, j)
+    out[np.ix_(order, order)] = np.block([[K11, K12], [K12.T, (rest + rest.T) / 2]])
     return out
 
 
@@ -89,13 +81,10 @@ def em_completion(
     ----------
     K, K_aux : ndarrays of shape (n, n)
         Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
-    known : ndarray of bool of shape (n,)
-        The known objects.
-    floor : float
-        Smallest weight, above zero.
+    known, floor : ndarray of bool of shape (n,), float
+        The known objects; smallest weight, above zero.
     tol, max_iter : float, int
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
-        steps at most.
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest; steps.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -123,20 +112,18 @@ def em_completion(
 def _em(
     K11: Floats, floor: float, w: Floats, model: _Model, update: _Update, sizes: Floats, stop: tuple[float, int, int]
 ) -> tuple[Floats, Floats, bool]:
-    """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged.
-
-    ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 / sizes.
-    """
+    """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged."""
+    # ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 /
+    # sizes.
     tol, max_iter, least = stop
-    # A constant of the loss, kept finite for a singular K11.
-    log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())
+    log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())  # kept finite for a singular K11
     path: list[float] = []
     converged, last = False, 0.0
     while True:
         C = linalg.cholesky(model(w), lower=True)
         # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
-        fit = float(np.trace(linalg.cho_solve((C, True), K11)))
-        path.append(float(fit - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
+        trace = np.trace(linalg.cho_solve((C, True), K11))
+        path.append(float(trace - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
         if converged or len(path) >= max_iter:
             return w, np.array(path), converged
         new = update(w, C, len(path))
@@ -196,34 +183,28 @@ def wishart_completion(
         Weight of the auxiliary kernel; r, above n - 1, or None for the most probable one. The `objective` of the result
         is minus the log posterior of r and Sigma, up to a constant.
     """
-    n, i = len(K), np.flatnonzero(known)
     # The posterior of r depends on the data only through the eigenvalues of K_aux11^-1 K11.
+    n, i = len(K), np.flatnonzero(known)
     ratios = linalg.eigh(K[np.ix_(i, i)], K_aux[np.ix_(i, i)], eigvals_only=True)
     ratios = np.maximum(ratios, 1e-12 * max(float(ratios.max(initial=0.0)), np.finfo(float).tiny))
     r = degrees_of_freedom
     if r is None:
-        search = optimize.minimize_scalar(
-            lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta),
-            bounds=(np.log(1e-3), np.log(1e6 * n)),
-            method="bounded",
-            options={"xatol": 1e-8},
+        bounds = np.log(1e-3), np.log(1e6 * n)
+        found = optimize.minimize_scalar(
+            lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta), bounds=bounds, options={"xatol": 1e-8}
         )
-        r = n - 1 + float(np.exp(search.x))
-    q = eta * r / (eta * r + 2 * n + 2)
-    kernel = conditional_completion(K, known, K_aux, residual=q)
+        r = n - 1 + float(np.exp(found.x))
+    kernel = conditional_completion(K, known, K_aux, residual=eta * r / (eta * r + 2 * n + 2))
     return Completion(kernel, objective=_posterior(r, ratios, n, eta), degrees_of_freedom=float(r))
 
 
 def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
-    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r.
-
-    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
-    """
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r), Sigma at its mode, without terms that do not depend on r."""
+    # With Sigma22.1 = c (q + eta) Q every determinant of K_aux cancels.
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
     q = eta * r / (eta * r + 2 * n + 2)
-    spread = np.log(c * (ratios + eta))  # log eigenvalues of K_aux11^-1 Sigma11
-    rest = np.log(c * (q + eta))
+    spread, rest = np.log(c * (ratios + eta)), np.log(c * (q + eta))  # log eigenvalues of K_aux11^-1 Sigma11; of Q
     # [chen2010] Def. C.1: log W_n1(K11; r, Sigma11 / r)
     wishart = r / 2 * (np.log(ratios) - ratios / (c * (ratios + eta)) - spread + np.log(r / 2)).sum()
     wishart -= special.multigammaln(r / 2, n1)
@@ -250,13 +231,11 @@ def frobenius_completion(
     tol, max_iter
         Largest distance of the two copies of the splitting relative to their norm; steps at most.
     """
-    # For K >= 0 the optimal weights v_i' K v_i are never negative; the objective is then the norm of the off-diagonal
-    # part of V' K V. One copy of K is positive semi-definite; the other has the known block and is a least-squares
-    # problem in w.
+    # For K >= 0 the optimal weights v_i' K v_i are never negative. One copy of K is positive semi-definite; the other
+    # has the known block and is a least-squares problem in w.
     V = np.linalg.eigh(K_aux)[1]
     T, spectrum = known_range(K, known)
-    size = float(spectrum.max(initial=0.0)) or 1.0
-    r1 = len(spectrum)
+    size, r1 = float(spectrum.max(initial=0.0)) or 1.0, len(spectrum)
     # Below, matrices are in the coordinates of T, where the known block is diagonal.
     A, B, K11 = T.T @ V, T.T[:r1] @ V, np.diag(spectrum / size)
     free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the free entries
@@ -264,8 +243,7 @@ def frobenius_completion(
     factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
 
     def near_model(Q: Floats) -> Floats:
-        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block. For given w, Z is the mean of M(w)
-        # and Q on the free entries; the normal equations of w remain.
+        # min ||Z - M(w)||^2 + ||Z - Q||^2 over the Z with the known block: the mean of M(w) and Q on the free entries.
         projected = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
         w = linalg.cho_solve(factor, projected + 2 * fixed)
         Z = ((A * w) @ A.T + Q) / 2
@@ -276,7 +254,7 @@ def frobenius_completion(
     w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
     M = (A * np.maximum(w, 0.0)) @ A.T
     M[:r1, :r1] = K11
-    X, _, step, converged = douglas_rachford(clip, near_model, clip(M), tol=tol, max_iter=max_iter)
+    X, _, step, converged = douglas_rachford(shrink, near_model, shrink(M), tol=tol, max_iter=max_iter)
     kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -285,10 +263,8 @@ def frobenius_completion(
 
 
 def known_range(K: Floats, known: Mask) -> tuple[Floats, Floats]:
-    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum.
-
-    The null space of the known block belongs to that of K; without it a strictly feasible R exists.
-    """
+    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the block's spectrum."""
+    # The null space of the known block belongs to that of K; without it a strictly feasible R exists.
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     values, U = linalg.eigh(K[np.ix_(i, i)])
     keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
@@ -308,11 +284,8 @@ def _put_block(X: Floats, r1: int, K11: Floats) -> Floats:
     values, U = linalg.eigh(X[:r1, :r1])
     positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
     inverse = (U[:, positive] / np.sqrt(values[positive])) @ U[:, positive].T
-    out = X.copy()
-    out[:r1] = np.sqrt(K11) @ inverse @ X[:r1]
-    out[:, :r1] = out[:r1].T
-    out[:r1, :r1] = K11
-    return out
+    top = np.sqrt(K11) @ inverse @ X[:r1, r1:]
+    return np.block([[K11, top], [top.T, X[r1:, r1:]]])
 
 
 @single_blas_thread()
@@ -334,10 +307,8 @@ def nearest_completion(
         Symmetric; only known entries are read.
     mu, psd : float, bool
         Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
-    tol, max_iter
-        Stop when the change of X by a step, relative to its norm, is not larger; steps at most.
-    start : ndarray of shape (n, n), optional
-        Initial values of the missing entries, zero by default. Where several X are optimal, it determines the result.
+    tol, max_iter, start : float, int, ndarray of shape (n, n) or None
+        Largest relative change of X by the last step; steps at most; initial missing entries, zero by default.
     """
     shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum
@@ -346,18 +317,12 @@ def nearest_completion(
     while step < max_iter and not converged:
         step += 1
         shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
-        change = shrunk - X
-        if np.linalg.norm(shrunk - Y) <= tol * max(float(np.linalg.norm(shrunk)), np.finfo(float).tiny):
-            converged = True
-        elif float(((Y - shrunk) * change).sum()) > 0:
-            Y, t = X, 1.0
-            shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
-            change = shrunk - X
+        converged = bool(np.linalg.norm(shrunk - Y) <= tol * max(np.linalg.norm(shrunk), np.finfo(float).tiny))
+        if not converged and float(((Y - shrunk) * (shrunk - X)).sum()) > 0:
+            shrunk, t = shrink(np.where(known, S, X), mu / 2, psd), 1.0
         t_next = (1 + np.sqrt(1 + 4 * t**2)) / 2
-        Y, X, t = shrunk + (t - 1) / t_next * change, shrunk, t_next
-    objective = float(((shrunk - S)[known] ** 2).sum())
-    if mu:
-        objective += mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
+        Y, X, t = shrunk + (t - 1) / t_next * (shrunk - X), shrunk, t_next
+    objective = float(((shrunk - S)[known] ** 2).sum()) + mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
     return Completion(shrunk, objective=objective, n_iter=step, converged=converged)
 
 
@@ -367,8 +332,7 @@ def nuclear_completion(
 ) -> Completion:
     """Minimize ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
-    Parameters as in :func:`nearest_completion`. Raises :class:`Infeasible` if no positive semi-definite matrix has the
-    known entries.
+    Parameters as in :func:`nearest_completion`. Raises :class:`Infeasible` if no X >= 0 has the known entries.
     """
     size = float(np.abs(S[known]).max(initial=0.0))
     if size == 0:
@@ -386,10 +350,8 @@ def nuclear_completion(
 
     found = douglas_rachford(lambda A: shrink(A, cost, psd), filled, target, tol=tol, max_iter=max_iter, watch=watch)
     _, Z, step, converged = found
-    kernel = size * Z
-    kernel[known] = S[known]
     objective = size * float(np.abs(linalg.eigvalsh(Z)).sum())
-    return Completion(kernel, objective=objective, n_iter=step, converged=converged)
+    return Completion(np.where(known, S, size * Z), objective=objective, n_iter=step, converged=converged)
 
 
 def _separates(D: Floats, known: Mask, S: Floats) -> bool:
@@ -398,8 +360,7 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
     # every X >= 0; D_ii = 0 forces its row to zero, so that only objects with a known diagonal entry contribute. The
     # difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but keeps small entries
     # in the other rows and small negative eigenvalues, which are removed exactly.
-    i = np.flatnonzero(known.diagonal())
-    part = np.ix_(i, i)
+    part = np.ix_(known.diagonal(), known.diagonal())
     D = np.where(known[part], D[part], 0.0)
     size = float(np.linalg.norm(D))
     if size == 0:
@@ -422,10 +383,7 @@ class KernelFactor:
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
     def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
-        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
-
-        The shortest z gives K_.J K_JJ^+ s_J.
-        """
+        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them."""
         if not known.any() or not self.R.shape[1]:
             return np.zeros(self.R.shape[1]), np.eye(self.R.shape[1])
         U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
@@ -434,18 +392,14 @@ class KernelFactor:
         return z, Wt[keep:].T
 
     def fill(self, known: Mask, values: Floats, ridge: float = 0.0) -> Floats:
-        """Complete rows of shape (m, n) with the mask `known` of shape (n,): r = K_.J (K_JJ + ridge I)^+ s_J.
-
-        r minimizes ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest rows.
-        """
+        """Complete rows with the mask `known`, (n,): the shortest r that minimizes ||r_J - s_J||^2 + ridge r'K^+r."""
         if not known.any() or not self.R.shape[1]:
             return np.zeros_like(values)
-        part = self.R[known]
+        part, target = self.R[known], values[:, known].T
         if ridge > 0:
-            gram = part.T @ part + ridge * np.eye(part.shape[1])
-            z = linalg.solve(gram, part.T @ values[:, known].T, assume_a="pos")
+            z = linalg.solve(part.T @ part + ridge * np.eye(part.shape[1]), part.T @ target, assume_a="pos")
         else:
-            z = linalg.lstsq(part, values[:, known].T, cond=self._cut)[0]
+            z = linalg.lstsq(part, target, cond=self._cut)[0]
         return np.asarray((self.R @ z).T)
 
 
@@ -470,18 +424,14 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
 
     Parameters
     ----------
-    factor : KernelFactor
-        Of K.
+    factor, row : KernelFactor, ndarray of shape (n,)
+        Of K; known entries of r, NaN elsewhere. If no row in the range of K has them, r is the nearest one.
     K_aux, aux, aux_self : ndarrays of shape (n, n) and (n,), float
-        The auxiliary kernel, and its values of the new object with the others and with itself; b_i are the eigenvectors
-        of [K_aux aux; aux' aux_self].
-    row : ndarray of shape (n,)
-        Known entries of r; NaN elsewhere. If no row in the range of K has them, r is the nearest one.
+        The auxiliary kernel, and its values of the new object; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
     """
-    # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the weights w_i are the quadratic forms of b_i; a
-    # quadratic function of (z, t) with one multiplier remains, which is the root of a monotone function.
-    R, n = factor.R, len(aux)
-    known = ~np.isnan(row)
+    # With r = R z the constraint is ||z||^2 <= t. As in Eq. (6.7) the w_i are the quadratic forms of b_i: a quadratic
+    # function of (z, t) with one multiplier remains.
+    R, n, known = factor.R, len(aux), ~np.isnan(row)
     z, N = factor.split(known, np.where(known, row, 0.0))
     if not N.shape[1]:
         return np.asarray(R @ z)
@@ -497,46 +447,31 @@ def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float,
     H[-1, -1] += 1.0
     slope = -B.T @ constant
     slope[:-1] += 2 * E.T @ r
-    x = _in_cone(H, slope, float(z @ z))
-    return np.asarray(r + E @ x[:-1])
-
-
-def _in_cone(H: Floats, slope: Floats, base: float) -> Floats:
-    """Minimize 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
+    # Minimize 1/2 x'Hx + slope'x over x = (v, t) with ||z||^2 + ||v||^2 <= t, whose multiplier is m.
     ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
     e_t = np.append(np.zeros(len(H) - 1), 1.0)
 
-    # Stationary point for the multiplier m of base + ||v||^2 - t <= 0; the excess falls as m grows.
     def at(m: float) -> Floats:
-        A = H + np.diag(ridge + 2 * m * (1 - e_t))
-        return np.asarray(linalg.solve(A, m * e_t - slope, assume_a="sym"))
+        return np.asarray(linalg.solve(H + np.diag(ridge + 2 * m * (1 - e_t)), m * e_t - slope, assume_a="sym"))
 
-    def excess(m: float) -> float:
+    def excess(m: float) -> float:  # falls as m grows
         x = at(m)
-        return base + float(x[:-1] @ x[:-1]) - float(x[-1])
+        return float(z @ z) + float(x[:-1] @ x[:-1]) - float(x[-1])
 
-    if excess(0.0) <= 0:
-        return at(0.0)
-    high = float(np.abs(H).max()) or 1.0
-    while excess(high) > 0:
-        high *= 10
-    return at(optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12))
+    m, high = 0.0, float(np.abs(H).max()) or 1.0
+    if excess(0.0) > 0:
+        while excess(high) > 0:
+            high *= 10
+        m = optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12)
+    return np.asarray(r + E @ at(m)[:-1])
 
 
 def douglas_rachford(
-    first: Callable[[Floats], Floats],
-    second: Callable[[Floats], Floats],
-    start: Floats,
-    *,
-    tol: float,
-    max_iter: int,
-    watch: Callable[[Floats, Floats], None] | None = None,
+    first: _Model, second: _Model, start: Floats, *, tol: float, max_iter: int, watch: _Watch | None = None
 ) -> tuple[Floats, Floats, int, bool]:
-    """Minimize f(X) + g(X) by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2.
-
-    `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
-    copies agree up to `tol` relative to their norm.
-    """
+    """Minimize f + g by Douglas-Rachford splitting ([lions1979]); ``first(A)`` minimizes f(X) + ||X - A||^2 / 2."""
+    # `watch` sees both copies every 20 steps and may raise. Returns both copies, the number of steps, and True if the
+    # copies agree up to `tol` relative to their norm.
     points: list[Floats] = []
     steps: list[Floats] = []
     s = X = Z = plain = start  # plain: point after the step without acceleration
@@ -570,7 +505,7 @@ def _accelerated(points: list[Floats], steps: list[Floats]) -> Floats:
     return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
 
 
-def shrink(A: Floats, by: float, psd: bool) -> Floats:
+def shrink(A: Floats, by: float = 0.0, psd: bool = True) -> Floats:
     """Move the eigenvalues of A toward zero by `by`; with `psd` set negative ones to zero."""
     values, U = linalg.eigh(A, check_finite=False, driver="evd")
     moved = np.maximum(values - by, 0.0)
@@ -579,8 +514,3 @@ def shrink(A: Floats, by: float, psd: bool) -> Floats:
     keep = moved != 0
     B: Floats = (U[:, keep] * moved[keep]) @ U[:, keep].T
     return (B + B.T) / 2
-
-
-def clip(A: Floats) -> Floats:
-    """Return the nearest positive semi-definite matrix."""
-    return shrink(A, 0.0, True)

@@ -19,8 +19,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 
 _TARGET = 1e-8  # relative gap at which the ascent ends
 
@@ -36,8 +35,7 @@ class IndefiniteFit:
     intercept, objective, gap : float
         The optimal b for `v`, the value of [chen2010] Eq. (5.8) at alpha, and a bound on its distance to the maximum.
     gap_scale, distance : float
-        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap;
-        and ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
+        The objective minus its part that no solution avoids, and ||K - S||_F of the kernel K = (S + v v' / (4 rho))_+.
     n_iter : int
         Steps of the ascent plus interior-point steps.
     """
@@ -55,24 +53,19 @@ class IndefiniteFit:
 class IndefiniteMachine:
     """Indefinite SVM of one training set for all (C, rho) of a grid.
 
-    Maximizes min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over 0 <= alpha
-    <= C, y'alpha = 0, [chen2010] Eq. (5.8). The gap is that of the saddle point: with the optimal b, alpha and K exceed
-    the optimum by at most v'Kv + C sum hinge - 1'alpha.
+    Maximizes min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K >= 0 and v = y . alpha, over 0 <= alpha <= C, y'alpha = 0,
+    [chen2010] Eq. (5.8). The gap is that of the saddle point, v'Kv + C sum hinge - 1'alpha with the optimal b.
 
     Parameters
     ----------
-    values, vectors : ndarray of shape (n,) and (n, n)
-        The eigen-system of S; eigenvalues ascend.
-    y : array of shape (n,)
-        Labels, 1 and -1, both present; 0 for an object whose row of K is learned but whose label is missing.
+    values, vectors, y : ndarray of shape (n,) and (n, n), array of shape (n,)
+        The eigen-system of S, eigenvalues ascend; labels, 1 and -1, both present, 0 for a missing one.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.solvers import IndefiniteMachine
-    >>> fit = IndefiniteMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(C=10.0, rho=1.0)
-    >>> bool(fit.gap < 1e-7), fit.v.round(4)
-    (True, array([ 1.1252, -1.1252]))
+    >>> IndefiniteMachine([-1.0, 1.0], [[0, 1], [1, 0]], [1, -1]).solve(C=10.0, rho=1.0).v.round(4)
+    array([ 1.1252, -1.1252])
     """
 
     def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
@@ -80,8 +73,8 @@ class IndefiniteMachine:
         values = np.asarray(values, dtype=np.float64)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
         scale = float(np.abs(values).max(initial=0.0))
-        # Eigenvalues that are equal up to rounding are one pole: z has one direction in their eigenspace. The ascent
-        # merges nearly equal ones too; many similarities have a long tail near zero, and a step costs O(poles^2).
+        # Eigenvalues that are equal up to rounding are one pole. The ascent, whose steps cost O(poles^2), merges nearly
+        # equal ones too: many similarities have a long tail near zero.
         self.poles, self.group = _merged(values, 1e-14 * scale)
         self.near = _merged(values, 1e-10 * scale)
         self.values = self.poles[self.group]
@@ -91,25 +84,19 @@ class IndefiniteMachine:
 
     @cached_property
     def matrix(self) -> Floats:
-        """The similarity S."""
         return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
     @single_blas_thread()
     def solve(self, C: float, rho: float, start: Floats | None = None) -> IndefiniteFit:
-        """Solve for one C and one rho, the bound of alpha and the weight of the distance, positive.
-
-        `start` is a feasible v, that of the SVM on the clipped S by default.
-        """
+        """Solve for C and rho, positive; `start` is a feasible v, by default that of the SVM on the clipped S."""
         v = self._machine_on_clip(C) if start is None else start
         best = self.certified(v, C, rho)
         # Accelerated ascent ([beck2009]), and interior points if it does not end in the time of a few decompositions.
-        poles, group = self.near
-        n, taken = len(self.y), 0
+        (poles, group), n, taken = self.near, len(self.y), 0
         V, Z, work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, len(poles)))
         V[:3], Z[:3] = v, self.vectors.T @ v
         slope = float(np.abs(self.poles).max(initial=0.0)) + 0.25 / rho * float(v @ v)
-        value = float(self.y @ v) - rho * self.update(v, rho)[1]
-        state = np.array([max(slope, 1e-12), 1.0, value])
+        state = np.array([max(slope, 1e-12), 1.0, float(self.y @ v) - rho * self.update(v, rho)[1]])
         while best.gap > _TARGET * best.gap_scale and taken < max(100, n):
             _kernels.ascend(self.vectors, poles, group, self.y, float(C), float(rho), 10, V, Z, work, state)
             taken += 10
@@ -120,10 +107,8 @@ class IndefiniteMachine:
 
     def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
-        if rho == np.inf:
-            U = self.vectors[:, self.values > 0]
-            return np.asarray(U @ (U.T @ v))
-        return self.update(v, rho, project=True)[0]
+        U = self.vectors[:, self.values > 0]
+        return np.asarray(U @ (U.T @ v)) if rho == np.inf else self.update(v, rho, project=True)[0]
 
     def update(self, v: Floats, rho: float, *, project: bool = False) -> tuple[Floats, float]:
         """Return K v, or v projected on the range of K, and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
@@ -137,15 +122,12 @@ class IndefiniteMachine:
     def certified(self, v: Floats, C: float, rho: float, n_iter: int = 0) -> IndefiniteFit:
         """Compute intercept, objective and gap of v."""
         Kv, value = self.update(v, rho)
-        y, f = self.y[self.known], Kv[self.known]
+        y, f, square, total = self.y[self.known], Kv[self.known], float(v @ Kv), float(self.y @ v)
         b = best_intercept(f, y, C)
-        square = float(v @ Kv)
-        total = float(self.y @ v)
         objective = total - rho * value + rho * self.below
         gap = square + C * float(np.maximum(1 - y * (f + b), 0.0).sum()) - total
-        distance = np.sqrt(max(self.below - value + square / (2 * rho), 0.0))
-        gap_scale = max(total - rho * value, 1e-12)
-        return IndefiniteFit(v, b, objective, max(gap, 0.0), gap_scale, float(distance), n_iter)
+        distance = float(np.sqrt(max(self.below - value + square / (2 * rho), 0.0)))
+        return IndefiniteFit(v, b, objective, max(gap, 0.0), max(total - rho * value, 1e-12), distance, n_iter)
 
     def kernel(self, v: Floats, rho: float) -> tuple[Floats, Floats]:
         """Return the positive eigenvalues and their eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
@@ -159,39 +141,38 @@ class IndefiniteMachine:
         if C not in self._clipped:
             above = self.values > 0
             B = self.vectors[np.ix_(self.known, above)] * np.sqrt(self.values[above])
-            v = np.zeros_like(self.y)
-            v[self.known] = svm_path(B @ B.T, self.y[self.known], [C]).coef[0]
-            self._clipped[C] = v
+            self._clipped[C] = self._placed(svm_path(B @ B.T, self.y[self.known], [C]).coef[0])
         return self._clipped[C]
+
+    def _placed(self, part: Floats) -> Floats:
+        """Return the values of the labeled objects among zeros."""
+        v = np.zeros_like(self.y)
+        v[self.known] = part
+        return v
 
     def _newton(self, C: float, rho: float, taken: int) -> IndefiniteFit:
         """Take interior-point steps until the gap is closed or stops falling."""
         y = self.y[self.known]
         point = InteriorPoint(y, [_KernelOfVector(self, C, rho)], class_balance(y))
-        best, last = None, 0
+        fits: list[IndefiniteFit] = []
         for step in range(1, 101):
             moved = point.step()
-            v = np.zeros_like(self.y)
-            v[self.known] = C * y * balanced(np.clip(point.x, 0.0, 1.0), y)
-            fit = self.certified(v, C, rho, taken + step)
-            if best is None or fit.gap < best.gap:
-                best, last = fit, step
-            if not moved or best.gap <= 0.1 * _TARGET * best.gap_scale or step - last > 15:
+            v = self._placed(C * y * balanced(np.clip(point.x, 0.0, 1.0), y))
+            fits.append(self.certified(v, C, rho, taken + step))
+            best = min(fits, key=lambda fit: fit.gap)
+            if not moved or best.gap <= 0.1 * _TARGET * best.gap_scale or step + taken - best.n_iter > 15:
                 break
-        assert best is not None
         return best
 
 
 def _merged(values: Floats, width: float) -> tuple[Floats, Indices]:
     """Group ascending `values` that span at most `width`: a value of each group, and the group of each value."""
-    group = np.empty(len(values), dtype=np.intp)
     first: list[int] = []
     for i, value in enumerate(values):
         if not first or value > values[first[-1]] + width:
             first.append(i)
-        group[i] = len(first) - 1
-    middle = (np.array(first) + np.array([*first[1:], len(values)]) - 1) // 2
-    return np.ascontiguousarray(values[middle]), group
+    sizes = np.diff([*first, len(values)])
+    return values[np.array(first, dtype=np.intp) + (sizes - 1) // 2], np.repeat(np.arange(len(first)), sizes)
 
 
 class _KernelOfVector(Block):
@@ -203,27 +184,20 @@ class _KernelOfVector(Block):
     def evaluate(self, x: Floats) -> Floats:
         """Return the gradient y . (M_+ v) from the eigendecomposition that the Hessian needs."""
         known, y = self.machine.known, self.machine.y
-        v = np.zeros_like(y)
-        v[known] = self.C * y[known] * x
+        v = self.machine._placed(self.C * y[known] * x)
         M = self.machine.matrix + np.outer(v, v) / (4 * self.rho)
         self.mu, self.W = linalg.eigh(M, driver="evd", check_finite=False)
         self.h = self.W.T @ v
         return np.asarray(y[known] * (self.W[known] @ (np.maximum(self.mu, 0.0) * self.h)))
 
     def eliminate(self, H: Floats) -> None:
-        """Add the second derivative, in the eigenbasis diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho).
-
-        T are the divided differences of max(., 0): 1 among positive eigenvalues, 0 among negative ones, and
-        mu_i / (mu_i - mu_j) between a positive and a negative one.
-        """
-        machine, sigma = self.machine, 0.25 / self.rho
-        positive = self.mu > 0
-        up = np.maximum(self.mu, 0.0)
-        T = np.zeros((len(up), len(up)))
-        T[np.ix_(positive, positive)] = 1.0
+        """Add the second derivative, in the eigenbasis diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho)."""
+        # T are the divided differences of max(., 0): 1 among positive eigenvalues, 0 among negative ones, and mu_i /
+        # (mu_i - mu_j) between a positive and a negative one.
+        machine, sigma, positive, up = self.machine, 0.25 / self.rho, self.mu > 0, np.maximum(self.mu, 0.0)
         mixed = up[positive, None] / (self.mu[positive, None] - self.mu[~positive])
-        T[np.ix_(positive, ~positive)] = mixed
-        T[np.ix_(~positive, positive)] = mixed.T
+        zeros, ones = np.zeros((len(mixed.T), len(mixed.T))), np.ones((len(mixed), len(mixed)))
+        T = np.block([[zeros, mixed.T], [mixed, ones]])  # eigenvalues ascend
         inner = sigma * T * self.h[:, None] * self.h
         inner.flat[:: len(up) + 1] += up + sigma * (T @ self.h**2)
         B = machine.y[machine.known, None] * self.W[machine.known]
@@ -239,7 +213,7 @@ class FullKernelFit:
     coef, intercept, rho : ndarray of shape (n,), float, float
         c, zeros for objects without a label, b, and rho of K = (S + c c' / (4 rho))_+; infinite where K = S.
     objective, gap, gap_scale, distance : float
-        The value of [chen2010] Eq. (5.2), a bound on its distance to the minimum, and as in :class:`IndefiniteFit`.
+        The value of [chen2010] Eq. (5.2), a bound on its error, and as in :class:`IndefiniteFit`.
     n_iter : int
         Number of Indefinite SVMs that were solved.
     """
@@ -258,8 +232,8 @@ class FullKernelFit:
 class FullKernelMachine:
     """Full kernel learning on one training set for all (eta, gamma) of a grid.
 
-    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K, [chen2010] Eq.
-    (5.2), the hinge loss and c being those of the labeled objects, Eq. (5.15).
+    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and K >= 0, [chen2010] Eq. (5.2), the hinge loss
+    and c being those of the labeled objects, Eq. (5.15).
 
     Parameters
     ----------
@@ -276,22 +250,18 @@ class FullKernelMachine:
     def solve(self, eta: float, gamma: float) -> FullKernelFit:
         """Solve for one eta and one gamma, positive."""
         # gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2: for given t the problem is the Indefinite SVM with this C and
-        # rho = gamma / (4 eta t), its value multiplied by 2 eta. The minimum is convex in t and lies where
-        # ||K_t - S|| = t. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma;
-        # K = S where it is inactive.
+        # rho = gamma / (4 eta t), its value times 2 eta, and the minimum lies where ||K_t - S|| = t. For S >= 0 the
+        # norm adds one constraint to the dual, eta c'c <= gamma; K = S where it is inactive.
         C = 1.0 / (2 * len(self.y) * eta)
         v = self.inner._machine_on_clip(C)
         best = self._certified(v, 0.0, eta, gamma, 0) if self.least == 0 else None
         # Root of log(||K_t - S|| / t) in log t: bracket [low, high], secant steps through the last two points.
-        low, high, seen = self.least, np.inf, []
-        t = self._best_t(v, eta, gamma)
+        low, high, seen, t = self.least, np.inf, [], self._best_t(v, eta, gamma)
         for step in range(1, 41):
             if best is not None and best.gap <= 1e-8 * best.gap_scale:
                 break
-            rho = gamma / (4 * eta * t)
-            fit = self.inner.solve(C, rho, start=v)
-            v = fit.v
-            candidate = self._certified(v, t, eta, gamma, step)
+            fit = self.inner.solve(C, gamma / (4 * eta * t), start=v)
+            v, candidate = fit.v, self._certified(fit.v, t, eta, gamma, step)
             best = candidate if best is None or candidate.gap < best.gap else best
             low, high = (t, high) if fit.distance > t else (low, t)
             seen.append((np.log(t), np.log(max(fit.distance, 1e-300) / t)))
@@ -303,17 +273,15 @@ class FullKernelMachine:
 
     def _next(self, seen: list[tuple[float, float]], low: float, high: float, guess: float) -> float:
         """Choose the next t: the secant step of log(||K_t - S|| / t) over log t, `guess`, or bisection."""
-        (b, fb), t = seen[-1], guess
-        if len(seen) == 2 and seen[0][1] != fb:
-            a, fa = seen[0]
+        (a, fa), (b, fb), t = seen[0], seen[-1], guess
+        if fa != fb:
             t = float(np.exp(b + np.clip(-fb * (b - a) / (fb - fa), -3.0, 3.0)))
         if low < t < high:
             return t
         if low < guess < min(high, 20 * float(np.exp(b))):
             return guess
-        if high == np.inf:
-            return 4 * low
-        return float(np.sqrt(low * high)) if low > 0 else 0.01 * high
+        middle = float(np.sqrt(low * high)) if low > 0 else 0.01 * high
+        return middle if high < np.inf else 4 * low
 
     def _best_t(self, v: Floats, eta: float, gamma: float) -> float:
         """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+, v fixed and scaled down so that a solution exists."""
@@ -322,8 +290,7 @@ class FullKernelMachine:
         def excess(log_t: float) -> float:
             return float(np.log(max(self._distance(v, np.exp(log_t), eta, gamma)[0], 1e-300)) - log_t)
 
-        size = max(self.least, 1e-8 * float(np.abs(self.inner.poles).max(initial=0.0)), 1e-12)
-        low = float(np.log(size))
+        low = float(np.log(max(self.least, 1e-8 * float(np.abs(self.inner.poles).max(initial=0.0)), 1e-12)))
         if excess(low) <= 0:
             return float(np.exp(low))
         high = low + 1.0
@@ -335,12 +302,12 @@ class FullKernelMachine:
         """Scale v down to the dual constraint of the norm, eta v'v < gamma."""
         return v * min(1.0, float(np.sqrt((1 - 1e-9) * gamma / max(eta * float(v @ v), 1e-300))))
 
-    def _distance(self, v: Floats, t: float, eta: float, gamma: float) -> tuple[float, float]:
-        """Return ||K - S|| for the kernel of v and t, and ||S_-||^2 + ||S_+||^2 - ||K||^2."""
+    def _distance(self, v: Floats, t: float, eta: float, gamma: float) -> tuple[float, float, Floats]:
+        """Return ||K - S||, ||S||^2 - ||K||^2 and K v for the kernel of v and t."""
         rho = gamma / (4 * eta * t)
         Kv, value = self.inner.update(v, rho)
-        square = self.inner.below - value + float(v @ Kv) / (2 * rho)
-        return float(np.sqrt(max(square, 0.0))), self.inner.below - value
+        rest = self.inner.below - value
+        return float(np.sqrt(max(rest + float(v @ Kv) / (2 * rho), 0.0))), rest, Kv
 
     def _certified(self, v: Floats, t: float, eta: float, gamma: float, n_iter: int) -> FullKernelFit:
         """Compute primal and dual value of v and t."""
@@ -349,16 +316,12 @@ class FullKernelMachine:
             rho, distance = np.inf, 0.0
             Kv = inner.vectors @ (np.maximum(inner.values, 0.0) * (inner.vectors.T @ v))
         else:
-            rho = gamma / (4 * eta * t)
-            distance = self._distance(v, t, eta, gamma)[0]
-            Kv = inner.update(v, rho)[0]
+            rho, (distance, _, Kv) = gamma / (4 * eta * t), self._distance(v, t, eta, gamma)
         f = Kv[inner.known]
         b = best_intercept(f, y, 1.0 / len(y))
-        loss = float(np.maximum(1 - y * (f + b), 0.0).mean())
-        primal = loss + eta * float(v @ Kv) + gamma * distance
-        gap = primal - self._dual(v, eta, gamma)
-        gap_scale = max(primal - gamma * self.least, 1e-12)
-        return FullKernelFit(v, b, rho, primal, max(gap, 0.0), gap_scale, distance, n_iter)
+        primal = float(np.maximum(1 - y * (f + b), 0.0).mean()) + eta * float(v @ Kv) + gamma * distance
+        gap = max(primal - self._dual(v, eta, gamma), 0.0)
+        return FullKernelFit(v, b, rho, primal, gap, max(primal - gamma * self.least, 1e-12), distance, n_iter)
 
     def _dual(self, v: Floats, eta: float, gamma: float) -> float:
         """Return the smallest value over K for fixed v, a lower bound of the minimum."""

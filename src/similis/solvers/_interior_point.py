@@ -1,4 +1,4 @@
-"""Mehrotra's predictor-corrector method for the duals of support vector machines, and its linear algebra."""
+"""Mehrotra's predictor-corrector method for the duals of SVMs, its linear algebra, and small quadratic programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from similis._utils.arrays import Floats
+from similis._utils.arrays import Array, Floats
 
 Pairs = list[tuple[Floats, Floats]]  # (variables, multipliers)
 _SIGNS = np.array([[1.0], [-1.0]])
@@ -17,10 +17,9 @@ _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
 class InteriorPoint:
-    """Mehrotra's predictor-corrector method for min -1'x + costs of the blocks, x in [0, 1]^n, y'x = 0.
+    """Mehrotra's predictor-corrector method for min -1'x + costs of the blocks, x in [0, 1]^n, y'x = 0."""
 
-    `cautious` takes short steps without second-order terms, for constraints of large curvature.
-    """
+    # `cautious` takes short steps without second-order terms, for constraints of large curvature.
 
     def __init__(self, y: Floats, blocks: Sequence[Block], x: Floats, *, cautious: bool = False) -> None:
         self.y, self.blocks, self.cautious, self.nu, self.dnu = y, blocks, cautious, 0.0, 0.0
@@ -36,7 +35,6 @@ class InteriorPoint:
 
     @property
     def total(self) -> float:
-        """Sum of the complementarity products."""
         return float((self.P * self.M).sum()) + sum(float(block.s @ block.z) for block in self.blocks)
 
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
@@ -79,11 +77,9 @@ class InteriorPoint:
 def predictor_corrector(
     pairs: Pairs, direction: Callable[[list[Floats]], Pairs], share: float, cautious: bool = False
 ) -> tuple[Pairs, float, float]:
-    """Compute the steps of Mehrotra's method for pairs (x, z), x >= 0, z >= 0, whose products tend to zero.
-
-    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. Returns the steps, `share` of
-    the length to the boundary (at most 1), and the mean product.
-    """
+    """Compute the steps of Mehrotra's method for pairs (x, z), x >= 0, z >= 0, whose products tend to zero."""
+    # ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. Returns the steps, `share` of
+    # the length to the boundary (at most 1), and the mean product.
     # The predictor aims at zero products; its success sets the target of the corrector (Mehrotra's cube), which takes
     # the second-order terms of the predictor into account.
     products = [x * z for x, z in pairs]
@@ -106,10 +102,9 @@ def _reach(pairs: Pairs, steps: Pairs) -> float:
 
 
 class Block:
-    """Convex costs of x, and constraints c(x, u) + s = 0, s >= 0, with multipliers z; `ds`, `dz` are the last step.
+    """Convex costs of x, and constraints c(x, u) + s = 0, s >= 0, with multipliers z; `ds`, `dz` are the last step."""
 
-    By default there are no constraints and no variables u.
-    """
+    # By default there are no constraints and no variables u.
 
     B: Floats  # (n, r): g = B'x
     c = s = z = ds = dz = np.zeros(0)
@@ -138,12 +133,10 @@ class Block:
         return np.zeros(0)
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the step of slacks and multipliers from that of x."""
         self.ds = -(self.c + self.s) - self.change(dx, e)
         self.dz = (e - self.z * self.ds) / self.s
 
     def move(self, t: float) -> None:
-        """Move by t times the step."""
         self.s, self.z = self.s + t * self.ds, self.z + t * self.dz
 
 
@@ -176,3 +169,46 @@ def cholesky(H: Floats, shift: float | Floats = 0.0) -> Any:
 def cholesky_solve(factor: Floats, b: Floats) -> Floats:
     """Solve a linear system by the factor of :func:`cholesky`."""
     return np.asarray(_potrs(factor, b, lower=True)[0])
+
+
+def improve_in_box(
+    H: Array, q: Array, low: Array, high: Array, d: Array, *, y: Array | None = None, pivots: int, tol: float
+) -> None:
+    """Reduce q'd + d'Hd / 2 in place on low <= d <= high, with y also y'd = 0, from a feasible d, by active sets."""
+    # Ends when the violation of the optimality conditions is below `tol` or after `pivots` changes of the free
+    # variables.
+    # Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed; a
+    # whole step frees the variable (with y the pair) that violates its optimality condition most.
+    ridge = 1e-13 * float(H.diagonal().max(initial=0.0)) + 1e-300
+    free = (d > low) & (d < high)
+    for _ in range(pivots):
+        slope = q + H @ d
+        Z = np.flatnonzero(free)
+        if len(Z) > (y is not None):
+            factor = cholesky(H[np.ix_(Z, Z)], ridge)
+            step = cholesky_solve(factor, -slope[Z])
+            if y is not None:  # the part of the step that keeps y'd
+                across = cholesky_solve(factor, y[Z])
+                step -= float(y[Z] @ step) / float(y[Z] @ across) * across
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = np.where(step > 0, (high[Z] - d[Z]) / step, np.where(step < 0, (low[Z] - d[Z]) / step, np.inf))
+            first = int(reach.argmin())
+            if reach[first] < 1:
+                d[Z] += reach[first] * step
+                d[Z[first]] = high[Z[first]] if step[first] > 0 else low[Z[first]]
+                free[Z[first]] = False
+                continue
+            d[Z] += step
+            slope = q + H @ d
+        if y is None:
+            wrong = ~free & (((d <= low) & (slope < -tol)) | ((d >= high) & (slope > tol)))
+            if not wrong.any():
+                return
+            free[int(np.where(wrong, np.abs(slope), 0.0).argmax())] = True
+        else:
+            pull = -y * slope
+            up, down = np.where(y > 0, d < high, d > low), np.where(y > 0, d > low, d < high)
+            i, j = int(np.where(up, pull, -np.inf).argmax()), int(np.where(down, pull, np.inf).argmin())
+            if pull[i] - pull[j] <= tol or (free[i] and free[j]):
+                return
+            free[[i, j]] = True

@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 from similis._utils.arrays import Floats
 from similis._utils.threads import single_blas_thread
 from similis.exceptions import ProximityError
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
+from similis.solvers._local_svm import best_intercept, svm_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit
 
 
@@ -24,10 +23,8 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     ----------
     y, spectrum : ndarray of shape (n,), LearntSpectrum
         1 and -1; eigenvalues l_i, eigenvectors u_i and the anchor of the multipliers.
-    tau : ndarray of shape (r, p)
-        Last entries of the p vectors b_ij of each eigenvector; random in the paper.
-    eta, gamma : float
-        Weights of c'Kc and of the distance from the anchor.
+    tau, eta, gamma : ndarray of shape (r, p), float, float
+        Last entries of the p vectors b_ij of each u_i; weights of c'Kc and of the distance from the anchor.
     """
     values, U, anchor = spectrum.values, spectrum.vectors, spectrum.anchor
     (n, r), p = U.shape, tau.shape[1]
@@ -113,9 +110,8 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
         if not len(some):
             lower = best
             break
-        cost, total = np.append(np.zeros(len(some)), 1.0), np.append(np.ones(len(some)), 0.0)
-        bounds = [(-1e3, 1e3)] * len(some) + [(0.0, None)]
-        program = linprog(cost, A_ub=cuts, b_ub=limits, A_eq=[total], b_eq=[1.0], bounds=bounds, method="highs-ds")
+        total, bounds = np.append(np.ones(len(some)), 0.0), [(-1e3, 1e3)] * len(some) + [(0.0, None)]
+        program = linprog(1 - total, A_ub=cuts, b_ub=limits, A_eq=[total], b_eq=[1.0], bounds=bounds, method="highs-ds")
         v, lower = program.x[:-1], max(lower, float(program.fun))
         if best - lower <= 1e-6 * best:
             break

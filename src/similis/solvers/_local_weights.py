@@ -20,14 +20,12 @@ from similis.exceptions import ProximityError
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift certainly leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too.
+    It is positive semi-definite, with s in its range if `s` is given.
 
     Parameters
     ----------
-    blocks, s : ndarrays of shape (c, k, k) and (c, k)
-        Symmetric blocks of ranked neighbors, and the similarities of the queries to them.
-    known : ndarray of shape (c,)
-        Number of objects of each block; the rest is padding.
+    blocks, known, s : ndarrays of shape (c, k, k), (c,) and (c, k)
+        Symmetric blocks of ranked neighbors, their sizes without padding, and the similarities of the queries to them.
     """
     prefix = np.empty(len(blocks), np.intp)
     _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
@@ -37,17 +35,14 @@ def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indic
 def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent") -> tuple[Floats, Floats]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
-    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An
-    eigenvalue within k eps of the largest magnitude counts as zero.
+    [chen2010] sec. 4.1: S~ = P S with P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'.
 
     Parameters
     ----------
     blocks, s : ndarrays of shape (c, k, k) and (c, k)
         Symmetric similarities among the k neighbors of each query, and of the queries to their neighbors.
-    spectrum : {"clip", "flip", "shift"}
-        Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
-    query : {"consistent", "raw"}
-        Whether P of clip and flip acts on s too. Shift leaves s unchanged.
+    spectrum, query : {"clip", "flip", "shift"}, {"consistent", "raw"}
+        Set negative eigenvalues to zero, reverse their sign, or add a constant to all; whether P acts on s too.
     """
     values, U = np.linalg.eigh(blocks)
     if spectrum == "shift":
@@ -69,10 +64,8 @@ def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, qu
     ----------
     blocks, s, query
         As in :func:`local_psd`.
-    ridges : ndarray of shape (R,)
-        Non-negative.
-    spectrum : {"clip", "flip", "shift", "pinv"}
-        S~ and s~ as in :func:`local_psd`; "pinv": (S + ridge I)^+ s, [chen2010] sec. 3.2.1.
+    ridges, spectrum : ndarray of shape (R,), {"clip", "flip", "shift", "pinv"}
+        Not negative; S~ and s~ as in :func:`local_psd`, or "pinv": (S + ridge I)^+ s, [chen2010] sec. 3.2.1.
     """
     values, U = np.linalg.eigh(blocks)
     gain = np.ones_like(values)
@@ -103,8 +96,8 @@ class BlockWeights:
     weights, gap : ndarrays of shape (c, T, R, K) and (c, T, R)
         Zero beyond the k-th neighbor; bound on the difference of the objective and its minimum, None for regression.
     sound : ndarray of shape (c, R) or None
-        Regression only: the largest k for which S_k + ridge I is numerically positive definite. For larger k these
-        weights are repeated; use :func:`spectral_filter` there.
+        Regression only: the largest k for which S_k + ridge I is numerically positive definite; weights are valid up to
+        it, see :func:`spectral_filter`.
     """
 
     weights: Floats
@@ -131,10 +124,9 @@ def kri_weights(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from similis.solvers import kri_weights
-    >>> kri_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
-    array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
+    >>> kri_weights([[5, 0], [0, 5]], [2, 1], 0.1).weights.round(3).tolist()
+    [[[[0.598, 0.402]]]]
     """
     # Block principal pivoting ([portugal1994]): the support for k neighbors is the start for more.
     arguments, weights, gap = _batch(blocks, s, ridges, ks, known)
@@ -181,8 +173,11 @@ def _batch(
     grid = np.ascontiguousarray(np.atleast_1d(K if ks is None else ks), dtype=np.intp)
     ridge = np.ascontiguousarray(np.atleast_1d(ridges), dtype=np.float64)
     known = np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
-    shape = c, grid.size, ridge.size
-    return (blocks, s, known, grid, ridge), np.empty((*shape, K)), np.empty(shape)
+    return (
+        (blocks, s, known, grid, ridge),
+        np.empty((c, len(grid), len(ridge), K)),
+        np.empty((c, len(grid), len(ridge))),
+    )
 
 
 Method = Literal["kri", "krr", "lime"]
@@ -211,13 +206,11 @@ def local_weights(
     Parameters
     ----------
     S : ndarray of shape (n, n)
-        Similarities of the training objects. Only the symmetric part is used.
+        Similarities of the training objects, of which the symmetric part is used.
     indices, s : ndarrays of shape (m, K)
         Ranked neighbors of each query, padded by -1 at the end, and the similarities of the queries to them.
-    ridge : float
-        Regularizer, lambda in the paper.
-    method : {"kri", "krr", "lime"}
-        [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
+    ridge, method : float, {"kri", "krr", "lime"}
+        Regularizer, lambda in the paper; [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
     spectrum, query : {"clip", "flip", "shift", "pinv", None}, {"consistent", "raw"}
         Repair of a block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression only,
         where None means the same; for the other methods None asserts that no repair is needed.
@@ -256,25 +249,22 @@ def local_scores(
     codes, n_classes : ndarray of shape (n,), int
         Class code of every training object, and number of classes.
     ks, ridges : arrays of shape (T,) and (R,)
-        Numbers of neighbors, at most K (a query with fewer known neighbors uses those), and regularizers, in any order.
+        Numbers of neighbors, at most K (of the known ones), and regularizers, in any order.
 
     Examples
     --------
     >>> import numpy as np
     >>> from similis.solvers import local_scores
-    >>> local_scores(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([0, 1]), 2, [1, 2], [1.0])
-    array([[[[1.   , 0.   ]]],
-           [[[0.625, 0.375]]]])
+    >>> local_scores(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([0, 1]), 2, [2], [1.0])
+    array([[[[0.625, 0.375]]]])
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
-    scores = np.zeros((len(indices), grid.size, ridge.size, n_classes))
+    scores, decided = np.zeros((len(indices), grid.size, ridge.size, n_classes)), np.zeros(len(indices), np.intp)
     neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
-    decided = np.zeros(len(indices), np.intp)
     if method != "krr" and spectrum is not None:
         # Weights on the simplex give all to one class where the first k neighbors belong to it: no solution is needed.
-        one_class = (neighbors == neighbors[:, :1]) | (neighbors < 0)
-        decided = one_class.cumprod(axis=1).sum(axis=1)
+        decided = ((neighbors == neighbors[:, :1]) | (neighbors < 0)).cumprod(axis=1).sum(axis=1)
     due = np.flatnonzero(decided < grid[-1])
     neighbors_due, sums = neighbors[due], np.empty((len(due), grid.size * ridge.size, n_classes))
 
@@ -304,7 +294,7 @@ def local_means(
 ) -> Floats:
     """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
 
-    For "krr", whose weights do not sum to one, this is done for the differences from the mean of the neighbors.
+    For "krr", whose weights do not sum to one, it is that of the differences from the mean of the neighbors.
 
     Parameters
     ----------
@@ -315,19 +305,17 @@ def local_means(
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
-    means = np.empty((len(indices), grid.size, ridge.size))
-    known = indices >= 0
+    means, known = np.empty((len(indices), grid.size, ridge.size)), indices >= 0
     center = np.mean(target, dtype=np.float64)  # so that a large mean costs no digits
     y = np.where(known, np.asarray(target, dtype=np.float64)[indices] - center, 0.0)
     first = np.minimum(grid, np.maximum(known.sum(axis=1, keepdims=True), 1))  # (m, T): neighbors used
     centers = np.take_along_axis(y.cumsum(axis=1), first - 1, axis=1) / first
 
     def keep(rows: slice, part: Floats) -> None:
-        c, T, R, K = part.shape
-        sums = np.matmul(part.reshape(c, T * R, K), y[rows][:, :, None]).reshape(c, T, R)
+        sums = np.matmul(part.reshape(len(part), -1, part.shape[3]), y[rows][:, :, None])
+        means[rows] = sums.reshape(part.shape[:3])
         if method == "krr":
-            sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
-        means[rows] = sums
+            means[rows] += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
 
     none = np.zeros(len(indices), np.intp)
     _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, none)
@@ -337,10 +325,8 @@ def local_means(
 def _sweep(
     S: Any, indices: Indices, s: Array, ks: Indices, ridges: Floats, how: How, keep: Keep, decided: Indices
 ) -> None:
-    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`.
-
-    Weights for at most `decided[i]` neighbors of query i may be anything.
-    """
+    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
+    # Weights for at most `decided[i]` neighbors of query i may be anything.
     is_sparse = hasattr(S, "among")  # similis.base.SparseRows
     S, indices = S if is_sparse else np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Maximum-entropy distributions with given means on a set Omega of numbers, [cazzanti2007] sec. 3.1, 3.2.3.
+"""Maximum-entropy distributions with given means on a set of numbers, [cazzanti2007] sec. 3.1, 3.2.3; gamma shapes.
 
 The distribution of largest entropy with mean t on Omega, a finite set, interval or half-line, is gamma exp(lambda v).
 """
@@ -10,7 +10,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from numpy.typing import ArrayLike
+from scipy.special import digamma, zeta
 
 from similis import _kernels
 from similis._utils.arrays import Floats, Mask
@@ -23,6 +25,10 @@ _KEPT_VALUES = 64  # values next to the end of a larger set that are summed exac
 _PANEL_NODES = 24
 _GRID_STEP = 1 / 48
 _TAYLOR_TERMS = 8
+# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative, for large s, where differences cancel.
+_LARGE = 20.0
+_SERIES = np.array([0, 1 / 2, 1 / 12, 0, -1 / 120, 0, 1 / 252, 0, -1 / 240, 0, 1 / 132])
+_SLOPES = _SERIES * np.arange(len(_SERIES))
 
 
 class Exponentials(NamedTuple):
@@ -32,11 +38,9 @@ class Exponentials(NamedTuple):
     ----------
     exponents, rates : ndarray
         lambda, infinite for a mean at an end of Omega, a point mass; and lambda times the width of Omega.
-    log_normalizers : ndarray
-        log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
-    log_partitions : ndarray
-        That of exp(lambda (v - e)), e the end with the larger probability: without cancellation. For a point mass its
-        finite part (an integral also falls as 1 / abs(rates)).
+    log_normalizers, log_partitions : ndarray
+        log gamma, minus the logarithm of the sum (integral) of exp(lambda v) over Omega or its limit; and the logarithm
+        for exp(lambda (v - e)), e the end with the larger probability, of a point mass its finite part.
     """
 
     exponents: Floats
@@ -67,17 +71,16 @@ class Omega(FittedArrays):
 
     Attributes
     ----------
-    low, high, width : float
-        The ends, and ``high - low``, or the given unit for a half-line.
-    values, continuous : ndarray or None, bool
-        The values of a finite set, ascending; True for an interval or a half-line.
+    low, high, width, continuous : float, float, float, bool
+        The ends, and ``high - low``, or the given unit for a half-line; True for an interval or a half-line.
+    values : ndarray or None
+        The values of a finite set, ascending.
 
     Examples
     --------
     >>> from similis.solvers import Omega, maxent_exponents
     >>> omega = Omega([0, 1, 2, 3, 4])
-    >>> fitted = maxent_exponents(omega, *omega.offsets([3.2, 1.2, 4.0]))
-    >>> fitted.exponents.round(4)
+    >>> maxent_exponents(omega, *omega.offsets([3.2, 1.2, 4.0])).exponents.round(4)
     array([ 0.7271, -0.4313,     inf])
     """
 
@@ -163,18 +166,15 @@ class Omega(FittedArrays):
             exponents = rates / self.width
         end = np.where(rates == 0, 0.0, np.where(rates > 0, self.high, self.low))
         point = np.isinf(rates)
-        log_gamma = -np.where(point, 0.0, exponents) * end - log_z
         # Limit of -lambda e - log Z; the Z of an integral vanishes as 1 / |lambda|.
         limit = np.where(end == 0, np.inf if self.continuous else 0.0, np.copysign(np.inf, -np.sign(rates) * end))
-        log_gamma = np.where(point, limit, log_gamma)
+        log_gamma = np.where(point, limit, -np.where(point, 0.0, exponents) * end - log_z)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
     def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> Floats:
         """Recompute the mean of each fitted exponential and return its error, in widths of Omega: the certificate."""
-        side = fitted.rates > 0
-        wanted = np.where(side, below, above) / self.width
-        x = np.abs(fitted.rates)
-        mean = np.zeros(x.shape)
+        side, x = fitted.rates > 0, np.abs(fitted.rates)
+        wanted, mean = np.where(side, below, above) / self.width, np.zeros(x.shape)
         for place in zip(*np.nonzero(np.isfinite(x))):
             if self.values is not None:
                 d = (self.high - self.values if side[place] else self.values - self.low) / self.width
@@ -209,11 +209,9 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
 
 
 def _thin_out(d: Floats) -> tuple[Floats, Floats]:
-    """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
-
-    The offsets nearest to the end are kept; the others are divided into panels that double in length, of which those
-    with many offsets are replaced by Chebyshev nodes.
-    """
+    """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1."""
+    # The offsets nearest to the end are kept; the others are divided into panels that double in length, of which those
+    # with many offsets are replaced by Chebyshev nodes.
     if len(d) <= _EXACT_VALUES:
         return d, np.ones(len(d))
     octave = np.frexp(d[_KEPT_VALUES:])[1]
@@ -236,3 +234,39 @@ def _thin_out(d: Floats) -> tuple[Floats, Floats]:
         nodes.append(panel)
         weights.append(ones)
     return np.concatenate(nodes), np.concatenate(weights)
+
+
+def gamma_shape(excess: ArrayLike) -> Floats:
+    """Solve log s - psi(s) = r for the shape s of a gamma distribution, [qiao2013] Eq. (3).
+
+    Parameters
+    ----------
+    excess : array-like
+        r, the logarithm of the ratio of arithmetic and geometric mean; for clusters, its mean over all objects.
+
+    Returns
+    -------
+    ndarray of the same shape
+        s, to 1e-13: infinite where r <= 0, zero where r is infinite. The scale of a sample with mean m is m / s.
+    """
+    r = np.asarray(excess, dtype=np.float64)
+    shape = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
+    inside = (r > 0) & (r < np.inf)
+    r = r[inside]
+    # The left side, about 1/s for small and 1/(2s) for large s, is nearly linear in t = 1/s: Newton's method in t, from
+    # [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, without cancellation for r < 3.
+    root = np.hypot(r - 3, np.sqrt(24 * r))
+    t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
+    with np.errstate(over="ignore"):
+        for _ in range(6):
+            # log s - psi(s) at s = 1/t and its derivative with respect to t; psi'(s) = zeta(2, s)
+            large = t * _LARGE <= 1
+            value, slope = polyval(t, _SERIES), polyval(t, _SLOPES[1:])
+            s = 1 / t[~large]
+            value[~large], slope[~large] = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)
+            step = (value - r) / slope
+            t = t - step
+            if np.all(np.abs(step) <= 1e-9 * t):  # quadratic convergence: the next step would be rounding
+                break
+        shape[inside] = 1 / t
+    return shape

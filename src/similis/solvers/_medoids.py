@@ -1,7 +1,8 @@
-"""k-medoids on similarities or dissimilarities: alternating, vertex substitution, eager exchanges, and their starts."""
+"""k-medoids on similarities or dissimilarities, their starts, and the centroids of given classes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,13 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from similis import _kernels
-from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.linalg import is_symmetric
 from similis._utils.threads import map_row_chunks, row_blocks
 
 Method = Literal["alternating", "vsh", "eager"]
 Run = tuple[Indices, int, int, bool]  # medoids, sweeps, exchanges, whether it converged
 Init = Literal["random", "k-means++", "k-center"]
+CentroidRule = Literal["max-sum", "popular", "any-class"]
+_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -63,18 +66,14 @@ def k_medoids(
 
     Parameters
     ----------
-    D : ndarray of shape (n, n), float64 or float32
-        Proximities; ``D[i, j]`` is the gain or cost of assigning object i to medoid j. It need not be symmetric.
-    k : int
-        Number of medoids.
-    sign : {1, -1}, default=1
-        1 maximizes the total similarity, -1 minimizes the total dissimilarity.
+    D, weights : ndarray of shape (n, n), float64 or float32; non-negative array of shape (n,) or None
+        ``D[i, j]`` is the gain or cost of assigning object i to medoid j; weight of each object.
+    k, sign : int, {1, -1}
+        Number of medoids; 1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
         "vsh", vertex substitution ([qiao2013]): the best of all exchanges per sweep, until none improves. "alternating"
         ([cazzanti2007] Eq. (2.8)): assignment and choice of the best object of each cluster in turn. "eager"
         ([schubert2021]): any exchange that improves; the same kind of optimum as "vsh", found faster.
-    weights : array of shape (n,), non-negative, or None
-        Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random ones with probability proportional to the loss by the nearest medoid so
         far; the one with the largest such loss, after a random first one; or given medoids. No two are identical.
@@ -88,11 +87,10 @@ def k_medoids(
     >>> import numpy as np
     >>> from similis.solvers import k_medoids
     >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
-    >>> found = k_medoids(np.abs(x[:, None] - x), 2, sign=-1, random_state=0)
-    >>> found.medoids, found.total
-    (array([1, 4]), 4.0)
+    >>> k_medoids(np.abs(x[:, None] - x), 2, sign=-1, random_state=0).medoids
+    array([1, 4])
     """
-    D = np.ascontiguousarray(D)
+    D, cost = np.ascontiguousarray(D), -float(sign)
     w = np.ones(len(D)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     if not isinstance(init, str):
         starts = list(np.atleast_2d(np.array(init, dtype=np.intp)))
@@ -101,7 +99,6 @@ def k_medoids(
     else:
         rng = check_random_state(random_state)
         starts = [_spread(D, k, sign, w, rng, greedy=init == "k-center") for _ in range(n_init)]
-    cost = -float(sign)
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
     read = D if method != "eager" or is_symmetric(D) else np.ascontiguousarray(D.T)
@@ -124,14 +121,12 @@ def k_medoids(
 def total_proximity(
     D: Array, medoids: Indices, *, sign: int = 1, weights: ArrayLike | None = None
 ) -> tuple[Indices, float]:
-    """Assign every object (row) to its best medoid (column), the first among equals; return its position and the total.
+    """Assign every object (row) to its best medoid (column), the first among equals; return positions and the total.
 
     Parameters
     ----------
-    D, medoids : ndarrays of shape (m, n) and (k,)
-        Proximities, and columns of the medoids.
-    sign, weights : {1, -1}, array-like of shape (m,) or None
-        -1 for dissimilarities; weight of each object in the total.
+    D, medoids, sign, weights : ndarrays of shape (m, n) and (k,), {1, -1}, array-like of shape (m,) or None
+        Proximities, and columns of the medoids; -1 for dissimilarities; weight of each object in the total.
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -168,8 +163,7 @@ class RandomStarts:
     """
 
     def __init__(self, D: Array, n_init: int, random_state: Any = None) -> None:
-        rng = check_random_state(random_state)
-        self.D = D
+        self.D, rng = D, check_random_state(random_state)
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
         own = D.diagonal()[:, None]
         alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
@@ -261,3 +255,109 @@ def _spread(D: Array, k: int, sign: int, weights: Floats, rng: Any, *, greedy: b
         rest = rng.permutation(np.setdiff1d(np.arange(len(D)), chosen))
         return _distinct(D, np.concatenate([chosen, rest]), k)
     return np.array(chosen, dtype=np.intp)
+
+
+def class_centroids(
+    S: Array,
+    codes: Indices,
+    n_classes: int,
+    *,
+    rule: CentroidRule = "max-sum",
+    sign: float = 1.0,
+    sample_weight: Array | None = None,
+) -> Indices:
+    """Choose one object per class, the first among equals up to rounding; shape (n_classes,), -1 without members.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Proximities, rows s(z, .); NaN is a missing entry and left out of the means.
+    codes, n_classes : ndarray of shape (n,), int
+        Class of each object, 0 .. n_classes - 1, and number of classes.
+    rule : {"max-sum", "popular", "any-class"}
+        The member or ("any-class") object most similar to the class on average, or the most frequent nearest neighbor.
+    sign, sample_weight : {1.0, -1.0}, ndarray of shape (n,) or None
+        -1 for dissimilarities; number of times that each object counts, 0 leaves it out.
+    """
+    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if rule == "popular":
+        return _most_popular(S, codes, n_classes, sign, weight)
+    present = np.flatnonzero(weight > 0)
+    chosen = np.full(n_classes, -1, dtype=np.intp)
+    for h in range(n_classes):
+        members = present[codes[present] == h]
+        if len(members):
+            # mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10), (3.10)
+            candidates = present if rule == "any-class" else members
+            total, mass = _sums(S, members, candidates, weight)
+            chosen[h] = candidates[_best_mean(sign * total, mass)]
+    return chosen
+
+
+def centroids_by_fold(
+    S: Array, codes: Indices, n_classes: int, test_fold: Indices, *, rule: CentroidRule = "max-sum", sign: float = 1.0
+) -> Iterator[tuple[Mask, Indices]]:
+    """Yield for each fold a mask of its objects and the class centroids, (n_classes,), of the objects outside it.
+
+    `test_fold` holds the fold of each object; the other parameters are those of :func:`class_centroids`.
+    """
+    if rule == "max-sum":  # the part of each fold is subtracted from sums that are computed once
+        total, mass, ones = np.zeros(len(codes)), np.zeros(len(codes)), np.ones(len(codes))
+        for h in range(n_classes):
+            members = np.flatnonzero(codes == h)
+            total[members], mass[members] = _sums(S, members, members, ones)
+    for fold in np.unique(test_fold):
+        test = test_fold == fold
+        if rule != "max-sum":
+            yield test, class_centroids(S, codes, n_classes, rule=rule, sign=sign, sample_weight=~test)
+            continue
+        rows = np.flatnonzero(test)
+        block = S[rows]
+        known = (codes[rows][:, None] == codes) & ~np.isnan(block)
+        kept = sign * (total - np.where(known, block, 0.0).sum(axis=0, dtype=np.float64))
+        left, chosen = mass - known.sum(axis=0), np.full(n_classes, -1, dtype=np.intp)
+        for h in np.unique(codes[~test]):
+            members = np.flatnonzero((codes == h) & ~test)
+            chosen[h] = members[_best_mean(kept[members], left[members])]
+        yield test, chosen
+
+
+def first_best(values: Array) -> int:
+    """Return the index of the largest value, the first of those equal up to rounding; NaN counts as smallest."""
+    best = float(np.fmax.reduce(values))
+    return int(np.argmax(values >= best - _TIE * max(1.0, abs(best))))
+
+
+def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array]:
+    """Weighted sums over some rows of the known entries of some columns, and of their weights."""
+    total, mass = np.zeros(len(columns)), np.zeros(len(columns))
+    for part in row_blocks(len(rows), len(columns)):
+        block = S[np.ix_(rows[part], columns)]
+        known = ~np.isnan(block)
+        total += weight[rows[part]] @ np.where(known, block, 0.0)
+        mass += weight[rows[part]] @ known
+    return total, mass
+
+
+def _best_mean(total: Array, mass: Array) -> int:
+    return first_best(np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0))
+
+
+def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
+    """Choose mu_h = argmax_{z in X_h} |N(z)|, [cazzanti2007] Eq. (3.11); ties by total similarity to N(z)."""
+    nearest, similarity = np.empty(len(S), np.intp), np.empty(len(S))
+    for rows in row_blocks(*S.shape):
+        others = np.where(np.isnan(S[rows]), -np.inf, sign * S[rows]).astype(np.float64)
+        np.fill_diagonal(others[:, rows], -np.inf)
+        others[:, weight == 0] = -np.inf
+        nearest[rows] = np.argmax(others, axis=1)
+        similarity[rows] = np.take_along_axis(others, nearest[rows, None], axis=1)[:, 0]
+    counts = np.where(np.isfinite(similarity), weight, 0.0)
+    votes = np.bincount(nearest, weights=counts, minlength=len(S))
+    support = np.bincount(nearest, weights=np.where(counts > 0, similarity, 0.0) * counts, minlength=len(S))
+    chosen = np.full(n_classes, -1, dtype=np.intp)
+    for h in np.unique(codes[weight > 0]):
+        members = np.flatnonzero((codes == h) & (weight > 0))
+        leaders = members[votes[members] == votes[members].max()]
+        chosen[h] = leaders[first_best(support[leaders])]
+    return chosen

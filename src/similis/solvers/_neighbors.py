@@ -10,6 +10,8 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks
 
 Folds = ArrayLike | tuple[ArrayLike, ArrayLike] | None
+Weights = Array | None
+Jobs = int | None
 
 
 def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int | None = None) -> tuple[Indices, Array]:
@@ -19,10 +21,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     ----------
     S : ndarray of shape (m, n), float64 or float32
         Proximities; NaN is missing and never selected. Not copied if C-contiguous.
-    k : int
-        Number of columns; may exceed n.
-    sign : {1, -1}, default=1
-        1 ranks the largest first (similarities), -1 the smallest (dissimilarities).
+    k, sign : int, {1, -1}
+        Number of columns, which may exceed n; 1 ranks the largest first (similarities), -1 the smallest.
     folds : array of shape (n,), pair of arrays of shapes (m,) and (n,), or None
         Column j is a candidate for row i only if their folds differ; one array serves rows and columns.
         ``np.arange(n)`` excludes the row itself.
@@ -38,10 +38,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     --------
     >>> import numpy as np
     >>> from similis.solvers import top_k
-    >>> indices, values = top_k(np.array([[1.0, 3.0, 3.0], [np.nan, 2.0, np.nan]]), 2)
-    >>> indices
-    array([[ 1,  2],
-           [ 1, -1]])
+    >>> top_k(np.array([[1.0, 3.0, 3.0], [np.nan, 2.0, np.nan]]), 2)[0].tolist()
+    [[1, 2], [1, -1]]
     """
     S = np.ascontiguousarray(S)
     m, n = S.shape
@@ -58,13 +56,7 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
 
 
 def vote_winners(
-    indices: Indices,
-    codes: Indices,
-    ks: ArrayLike,
-    n_classes: int,
-    *,
-    weights: Array | None = None,
-    n_jobs: int | None = None,
+    indices: Indices, codes: Indices, ks: ArrayLike, n_classes: int, *, weights: Weights = None, n_jobs: Jobs = None
 ) -> Indices:
     """Find the class with the most votes among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m).
 
@@ -73,11 +65,11 @@ def vote_winners(
     Parameters
     ----------
     indices, codes, n_classes : ndarrays of shape (m, K) and (n,), int
-        Ranked neighbors, the best first, -1 pads at the end; class code of every training object; number of classes.
+        Ranked neighbors, -1 pads at the end; class code of every training object; number of classes.
     ks : array of ints, ascending
         Numbers of neighbors; a k beyond a row's known neighbors uses them all.
     weights, n_jobs : non-negative ndarray of shape (m, K) or None; int or None
-        Weight of each vote, None counts every vote once; threads.
+        Weight of each vote, 1 by default; threads.
     """
     grid, indices, codes, votes = _vote_arrays(indices, codes, ks, weights)
     winners = np.empty((len(indices), grid.size), np.intp)
@@ -90,18 +82,11 @@ def vote_winners(
 
 
 def class_sums(
-    indices: Indices,
-    codes: Indices,
-    ks: ArrayLike,
-    n_classes: int,
-    *,
-    weights: Array | None = None,
-    n_jobs: int | None = None,
+    indices: Indices, codes: Indices, ks: ArrayLike, n_classes: int, *, weights: Weights = None, n_jobs: Jobs = None
 ) -> Floats:
     """Sum the weights of each class among the first k ranked neighbors, for all k; ndarray of shape (len(ks), m, G).
 
-    [chen2010] Eq. (3.2) before normalization; without weights, counts. Parameters as in :func:`vote_winners`, but
-    weights of any sign.
+    [chen2010] Eq. (3.2) before normalization. Parameters as in :func:`vote_winners`, but weights of any sign.
     """
     grid, indices, codes, votes = _vote_arrays(indices, codes, ks, weights)
     sums = np.empty((len(indices), grid.size, n_classes))
@@ -139,7 +124,7 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
     return means.T + center
 
 
-def _vote_arrays(indices: Indices, codes: Indices, ks: ArrayLike, weights: Array | None) -> tuple[Array, ...]:
+def _vote_arrays(indices: Indices, codes: Indices, ks: ArrayLike, weights: Weights) -> tuple[Array, ...]:
     """Return ks, indices, codes and weights as the kernels need them: no weights are an array without columns."""
     grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
     votes = np.empty((len(indices), 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)

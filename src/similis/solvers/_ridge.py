@@ -18,10 +18,8 @@ class RidgePath:
     ----------
     alphas, intercepts : ndarrays of shape (A,)
         The regularizers, and the intercepts b.
-    dual_coef : ndarray of shape (A, n)
-        Coefficients c of f(x) = sum_i c_i k(x, x_i) + b; each row sums to zero.
-    loo : ndarray of shape (A, n)
-        Leave-one-out predictions; NaN for a single object.
+    dual_coef, loo : ndarrays of shape (A, n)
+        c of f(x) = sum_i c_i k(x, x_i) + b, with sum zero; leave-one-out predictions, NaN for a single object.
     """
 
     alphas: Floats

@@ -1,28 +1,37 @@
 """SVMs that learn spectrum multipliers (SimSVM) or kernel weights (MKL, SimMKL), [chen2010] sec. 5.2, 5.4.
 
-For fixed dual variables x the minimum over multipliers and weights has a closed form, which leaves the dual of an SVM
-with few convex constraints (docs/guide/duals.md derives them); each :class:`Block` is one similarity or set of kernels.
+For fixed dual variables the minimum over multipliers and weights has a closed form: what is left is the dual of an SVM
+with few convex constraints (docs/guide/duals.md); each :class:`Block` is one similarity or set of kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
+from similis import _kernels
 from similis._utils.arrays import Array, Floats
 from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
-from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
-from similis.solvers._local_svm import svm_path
-from similis.solvers._lp_margin import best_intercept
-from similis.solvers._spectral_newton import minimize_in_ball
+from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance, improve_in_box
+from similis.solvers._local_svm import best_intercept, svm_path
 
 _TARGET = 1e-9  # relative gap at which the steps end
 _LARGE = 150  # objects from which steps in few variables are faster than interior points
+# Steps in few variables:
+_MAX_VIOLATORS = 50  # of each direction in one step
+_MAX_STEPS = 100
+# The quadratic programs need not be exact: their solution is the direction of a line search.
+_PAIRS = 2  # steps of two variables, times the number of variables
+_LOOSE = 0.1  # part of the violation at which they end
+_PIVOTS = 8  # changes of the active set after them
+_PENALTY = 100.0  # weight of the squared constraint, times n
 
 
 @dataclass(frozen=True)
@@ -33,10 +42,8 @@ class LearntSpectrum:
     ----------
     values, vectors : ndarrays of shape (r,) and (n, r)
         Non-zero eigenvalues (a zero eigenvalue has no multiplier to learn) and their eigenvectors, in columns.
-    anchor : ndarray of shape (r,)
-        a0, the multipliers without penalty: values * anchor >= 0.
-    norm : {2, 1, "identity"}
-        h(a) = ||a - a0||_2, ||a - a0||_1 or ||values (a - 1)||_2.
+    anchor, norm : ndarray of shape (r,), {2, 1, "identity"}
+        a0, with values * a0 >= 0, and the penalty h(a) = ||a - a0||_2, ||a - a0||_1 or ||values (a - 1)||_2.
     """
 
     values: Floats
@@ -52,17 +59,13 @@ class SpectralFit:
     Attributes
     ----------
     x, coef, intercept : ndarrays of shape (n,), float
-        Dual variables in [0, 1], n times the multipliers of the margins, y'x = 0; c = y . x / (2 eta n), up to
-        rounding, and b: f = K c + b on the training objects.
+        Dual variables in [0, 1], y'x = 0; c = y . x / (2 eta n), up to rounding, and b of f = K c + b.
     alphas, weights : list of ndarray, ndarray of shape (m,)
         Learned multipliers of each similarity, and weights of the kernels.
     objective, gap : float
-        Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its distance to the
-        minimum.
-    active, n_iter : bool, int
-        False if every anchor is optimal unchanged; Newton or interior-point steps.
-    gap_scale : float
-        The objective minus the smallest possible penalty: reference for a relative gap.
+        Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its error.
+    active, n_iter, gap_scale : bool, int, float
+        False if every anchor is optimal; Newton or interior-point steps; the objective minus the smallest penalty.
     """
 
     x: Floats
@@ -82,26 +85,22 @@ class SpectralMachine:
     """SimSVM, SimMKL or multiple kernel learning on one training set for all (eta, gamma) of a grid.
 
     Minimizes mean hinge loss + eta c'Kc + gamma sum_k h_k(a_k) over c, b, the multipliers a_k and weights w >= 0, where
-    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace. The gap is certified
-    independently of the steps.
+    K = sum_k U_k diag(a_k l_k) U_k' + sum_j w_j K_j, a_k l_k >= 0 and sum_j w_j tr K_j <= trace.
 
     Parameters
     ----------
-    y : array of shape (n,)
-        Labels, 1 and -1, both present.
+    y, trace : array of shape (n,), float or None
+        Labels, 1 and -1, both present; bound of sum_j w_j tr K_j, required with kernels.
     similarities, kernels : sequences of LearntSpectrum, and of ndarray of shape (n, n)
         Similarities with a learned spectrum, and positive semi-definite kernels.
-    trace : float, optional
-        Bound of sum_j w_j tr K_j; required with kernels.
 
     Examples
     --------
     >>> import numpy as np
     >>> from similis.solvers import LearntSpectrum, SpectralMachine
     >>> similarity = LearntSpectrum(np.array([-1.0, 2.0]), np.eye(2), np.array([0.0, 1.0]))
-    >>> fit = SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1)
-    >>> bool(fit.gap < 1e-8), fit.alphas[0].round(3)
-    (True, array([-0.198,  1.396]))
+    >>> SpectralMachine([1, -1], [similarity]).solve(eta=0.1, gamma=0.1).alphas[0].round(3)
+    array([-0.198,  1.396])
     """
 
     def __init__(
@@ -111,9 +110,7 @@ class SpectralMachine:
         kernels: Sequence[Array] = (),
         trace: float | None = None,
     ) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
-        self.similarities = list(similarities)
-        self._given = len(kernels)
+        self.y, self.similarities, self._given = np.asarray(y, dtype=np.float64), list(similarities), len(kernels)
         traces = [float(np.trace(K)) for K in kernels]
         self._used = [j for j, t in enumerate(traces) if t > 0]  # a zero kernel has no weight to learn
         self.kernels = [np.asarray(kernels[j], dtype=np.float64) for j in self._used]
@@ -130,19 +127,16 @@ class SpectralMachine:
             if all(block.excess(block.B.T @ x) <= 1 + 1e-12 for block in state.blocks):
                 return state.certified(x, state.anchors, np.zeros(0), 0, active=False)  # the SVM on the anchors
             if len(self.y) >= _LARGE and len(state.blocks) == 1 and type(state.blocks[0]) is Norm2Block:
-                fit = minimize_in_ball(
-                    state.blocks[0],
-                    self.y,
-                    balanced(x, self.y),
-                    lambda x, alpha, steps: state.certified(x, [alpha], np.zeros(0), steps),
-                    _TARGET,
-                )
+
+                def certify(x: Floats, alpha: Floats, steps: int) -> SpectralFit:
+                    return state.certified(x, [alpha], np.zeros(0), steps)
+
+                fit = minimize_in_ball(state.blocks[0], self.y, balanced(x, self.y), certify, _TARGET)
                 if fit is not None and fit.gap <= 10 * _TARGET * fit.gap_scale:
                     return fit
         fit = state.run()
         if fit.gap > 1e-7 * fit.gap_scale:
-            again = _State(self, eta, gamma, cautious=True).run()
-            fit = min(fit, again, key=lambda fit: fit.gap)
+            fit = min(fit, _State(self, eta, gamma, cautious=True).run(), key=lambda fit: fit.gap)
         return fit
 
     def _machine_on_anchors(self, eta: float) -> Floats:
@@ -162,21 +156,17 @@ class _State:
     """Solution process for one (eta, gamma): the blocks, the interior point and the certificate."""
 
     def __init__(self, machine: SpectralMachine, eta: float, gamma: float, *, cautious: bool = False) -> None:
-        self.machine, self.eta = machine, eta
-        y = self.y = machine.y
-        n = self.n = len(y)
-        k = 1.0 / (4 * eta * n**2)
+        self.machine, self.eta, self.y, self.n = machine, eta, machine.y, len(machine.y)
+        y, k = self.y, 1.0 / (4 * eta * self.n**2)
         self.blocks = [_block(s, B, gamma, k) for s, B in zip(machine.similarities, machine._bases) if s.values.size]
         self.kernel_block = KernelBlock(machine.kernels, y, machine.trace, k) if machine.kernels else None
-        x = class_balance(y)
-        excess = max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
-        everything = [*self.blocks, *([self.kernel_block] if self.kernel_block else [])]
-        self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * excess)), cautious=cautious)
+        # Initial multipliers: the anchors, or zero where they do not give a kernel.
+        self.anchors = [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
+        x, everything = class_balance(y), [*self.blocks, *([self.kernel_block] if self.kernel_block else [])]
+        self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * self._excess(x))), cautious=cautious)
 
-    @property
-    def anchors(self) -> list[Floats]:
-        """Initial multipliers: the anchors, or zero where they do not give a kernel."""
-        return [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
+    def _excess(self, x: Floats) -> float:
+        return max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
 
     def run(self) -> SpectralFit:
         """Step until the gap is closed or stops falling."""
@@ -204,8 +194,7 @@ class _State:
         """Make x feasible and compute primal and dual value."""
         y, n, machine = self.y, self.n, self.machine
         x = balanced(np.clip(x, 0.0, 1.0), y)
-        excess = max((block.excess(block.B.T @ x) for block in self.blocks), default=0.0)
-        x = x / max(1.0, np.sqrt(excess))
+        x = x / max(1.0, np.sqrt(self._excess(x)))
         c = y * x / (2 * self.eta * n)
         Kc, dual, penalty = np.zeros(n), float(x.mean()), 0.0
         for block, alpha in zip(self.blocks, alphas):
@@ -227,13 +216,11 @@ class _State:
             if rest + larger**2 * square < loss + square:
                 c, b, loss, square = larger * c, larger * b, rest, larger**2 * square
         primal = loss + square + penalty
-        found = iter(alphas)
+        found, full = iter(alphas), np.zeros(machine._given)
         everywhere = [next(found) if s.values.size else np.zeros(0) for s in machine.similarities]
-        full = np.zeros(machine._given)
         full[machine._used] = weights
-        gap = max(primal - dual, 0.0)
         gap_scale = max(primal - sum(block.least for block in self.blocks), 1e-12)
-        return SpectralFit(x, everywhere, full, c, b, primal, gap, active, n_iter, gap_scale)
+        return SpectralFit(x, everywhere, full, c, b, primal, max(primal - dual, 0.0), active, n_iter, gap_scale)
 
 
 def _block(similarity: LearntSpectrum, B: Floats, gamma: float, k: float) -> Norm2Block | IdentityBlock:
@@ -250,8 +237,7 @@ class _SpectralBlock(Block):
     least = 0.0  # smallest possible penalty
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
-        self.B, self.values, self.anchor, self.gamma, self.k = B, values, anchor, gamma, k
-        self.n = len(B)
+        self.B, self.values, self.anchor, self.gamma, self.k, self.n = B, values, anchor, gamma, k, len(B)
         self.cost = 2 * self.n * k * values * anchor  # twice the weight of g_i^2 in n times the dual
 
     def start(self, x: Floats, mean: float) -> None:
@@ -263,11 +249,10 @@ class _SpectralBlock(Block):
 
 
 class Norm2Block(_SpectralBlock):
-    """Regularizer h(a) = ||(l / d)(a - a0)||_2: the SVM dual on a0 with ||p||_2 <= gamma, p_i = k d_i g_i^2.
+    """Regularizer h(a) = ||(l / d)(a - a0)||_2: the SVM dual on a0 with ||p||_2 <= gamma, p_i = k d_i g_i^2."""
 
-    d = l for the distance of a from a0; d = 1 for the distance of l a from l without negative eigenvalues. The
-    constraint is c = ||p|| / gamma - 1, the norm and not its square, for which Newton's method needs many more steps.
-    """
+    # d = l for the distance of a from a0; d = 1 for the distance of l a from l without negative eigenvalues. The
+    # constraint is c = ||p|| / gamma - 1, the norm and not its square, for which Newton's method needs many more steps.
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float, *, of_values: bool = False):
         super().__init__(B, values, anchor, gamma, k)
@@ -342,10 +327,9 @@ class Norm1Block(Norm2Block):
 
 
 class IdentityBlock(_SpectralBlock):
-    """Regularizer h(a) = ||l (a - 1)||_2: cost l'u with u_i >= q_i = k g_i^2 and ||u||_2 <= gamma.
+    """Regularizer h(a) = ||l (a - 1)||_2: cost l'u with u_i >= q_i = k g_i^2 and ||u||_2 <= gamma."""
 
-    Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
-    """
+    # Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
 
     def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
         super().__init__(B, values, anchor, gamma, k)
@@ -376,8 +360,7 @@ class IdentityBlock(_SpectralBlock):
         """Eliminate u, whose own matrix is diag(w + h) + bend unit unit'."""
         w = self.w = self.z[:-1] / self.s[:-1]
         h = float(self.z[-1]) / (self.gamma * self.size)
-        bend = float(self.z[-1] / self.s[-1]) / self.gamma**2 - h
-        self.diagonal = w + h
+        bend, self.diagonal = float(self.z[-1] / self.s[-1]) / self.gamma**2 - h, w + h
         across = self.across = self.unit / self.diagonal
         self.factor = bend / (1.0 + bend * float(self.unit @ across))
         add_gram(H, self.B, 2 * self.k * self.z[:-1] + w * self.slope**2 * h / self.diagonal)
@@ -418,33 +401,23 @@ class IdentityBlock(_SpectralBlock):
     def conjugate(self, g: Floats) -> float:
         """Minimize l'u over the ball: u_i = max(q_i, -t l_i) with the largest feasible t."""
         q = self.k * g**2
-        negative = self.values < 0
-        if not negative.any():
+        if not self.below.any():
             return float(self.values @ q)
-        # ||u||^2 is piecewise quadratic in t; the pieces end where -t l_i exceeds q_i.
-        ends = np.where(negative, -q / np.where(negative, self.values, -1.0), np.inf)
-        order = np.argsort(ends)
-        ends, l2, q2 = ends[order], (self.values**2)[order], (q**2)[order]
-        square = np.append(0.0, np.cumsum(np.where(np.isfinite(ends), l2, 0.0)))
-        rest = float(q2.sum()) - np.append(0.0, np.cumsum(q2))
-        left = np.append(0.0, ends)
-        right = np.append(ends, np.inf)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            root = np.sqrt(np.maximum(self.gamma**2 - rest, 0.0) / square)
-        inside = (square > 0) & (root >= left * (1 - 1e-12)) & (root <= right * (1 + 1e-12))
-        t = float(root[inside].max(initial=0.0))
-        return float(self.values @ np.maximum(q, -t * self.values))
+
+        def excess(t: float) -> float:
+            return float(np.linalg.norm(np.maximum(q, t * self.below))) - self.gamma
+
+        t = brentq(excess, 0.0, 2 * self.gamma**2 / self.least, xtol=1e-300, rtol=1e-14) if excess(0.0) < 0 else 0.0
+        return float(self.values @ np.maximum(q, t * self.below))
 
 
 class KernelBlock(Block):
-    """Kernels with weights w >= 0, sum w_j tr K_j <= tau, [chen2010] Eq. (5.33).
+    """Kernels with weights w >= 0, sum w_j tr K_j <= tau, [chen2010] Eq. (5.33)."""
 
-    The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
-    """
+    # The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
 
     def __init__(self, kernels: list[Floats], y: Floats, tau: float, k: float) -> None:
-        self.kernels, self.y, self.tau, self.k = kernels, y, tau, k
-        self.n = len(y)
+        self.kernels, self.y, self.tau, self.k, self.n = kernels, y, tau, k, len(y)
         self.traces = np.array([float(K.trace()) for K in kernels])
 
     def forms(self, x: Floats) -> Floats:
@@ -456,8 +429,7 @@ class KernelBlock(Block):
         """Choose a level above all forms and equal multipliers of sum n tau."""
         forms = self.forms(x)
         self.level = 2.0 * float(forms.max()) + 1e-12
-        self.s = self.level - forms
-        self.z = np.full(len(forms), self.n * self.tau / len(forms))
+        self.s, self.z = self.level - forms, np.full(len(forms), self.n * self.tau / len(forms))
 
     def evaluate(self, x: Floats) -> Floats:
         v = self.y * x
@@ -498,3 +470,88 @@ def add_gram(H: Floats, B: Floats, weight: Floats) -> None:
     """Add B diag(weight) B' to H for weights >= 0; the product A A' costs half of a general product."""
     A = B * np.sqrt(weight)
     H += A @ A.T
+
+
+def minimize_in_ball(
+    block: Any, y: Floats, x: Floats, certify: Callable[[Floats, Floats, int], Any], target: float
+) -> Any:
+    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = kd g^2 of a Norm2Block."""
+    # The constraint is put into an augmented Lagrangian, which is minimized by quadratic programs in the variables
+    # between the bounds and those that violate their conditions, from a feasible x. ``certify(x, alpha, steps)``
+    # returns a solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
+    B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
+    lift = kd / (block.k * block.values) / (n * gamma)
+    rho, z = _PENALTY * n, 0.0
+    g = B.T @ x
+    best, last = None, np.inf
+    for step in range(1, _MAX_STEPS + 1):
+        p = kd * g**2
+        size = float(np.linalg.norm(p))
+        unit = p / size if size > 0 else p
+        h = size / gamma - 1.0
+        pressed = max(z + rho * h, 0.0)  # the multiplier that the augmented Lagrangian implies
+        bend = 2 * kd * unit / gamma
+        grad_h = B @ (bend * g)
+        slope = B @ (cost * g) - 1.0 + pressed * grad_h
+        up, down, pull = np.where(y > 0, x < 1, x > 0), np.where(y > 0, x > 0, x < 1), -y * slope
+        top, bottom = float(pull.max(where=up, initial=-np.inf)), float(pull.min(where=down, initial=np.inf))
+        violation = max(top - bottom, 0.0)
+        moved = abs(pressed - z) / rho
+        if violation <= max(0.1 * moved, 1e-9) or step % 10 == 0:
+            fit = certify(x, block.anchor + pressed * lift * unit, step)
+            if best is None or fit.gap < best.gap:
+                best = fit
+            if best.gap <= target * best.gap_scale or (violation <= 1e-13 and moved <= 1e-13):
+                break
+        if violation <= max(0.1 * moved, 1e-11):
+            if moved > 0.5 * last:  # the multiplier converges too slowly
+                rho *= 10
+            z, last = pressed, moved
+            continue
+        W = _active(x, pull, up, down, top, bottom)
+        B_W, y_W, x_W = B[W], y[W], x[W]
+        scaled = B_W * np.sqrt(cost + 3 * pressed * bend)
+        H = scaled @ scaled.T
+        if pressed > 0:
+            H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
+        # Steps of two variables in y . d, then active sets, on the quadratic program of the step.
+        d, tol = np.zeros(len(W)), 1e-12 * (1 + float(np.abs(slope[W]).max(initial=0.0)))
+        low, high = np.where(y_W > 0, -x_W, x_W - 1), np.where(y_W > 0, 1 - x_W, x_W)
+        K, most = y_W[:, None] * H * y_W, _PAIRS * len(W)
+        _kernels.pair_steps(K, low, high, d, pull[W], len(W), most, max(_LOOSE * violation, tol))
+        d *= y_W
+        improve_in_box(H, slope[W], -x_W, 1 - x_W, d, y=y_W, pivots=_PIVOTS, tol=tol)
+        change, x = B_W.T @ d, x.copy()
+        t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
+        x[W] = np.clip(x_W + t * d, 0.0, 1.0)
+        g = g + t * change if step % 20 else B.T @ x
+    return best
+
+
+def _active(x: Floats, pull: Floats, up: Any, down: Any, top: float, bottom: float) -> Any:
+    """Return the variables between the bounds, and the worst violators of both directions, which balance each other."""
+    chosen = (x > 0) & (x < 1)
+    for side, size in ((up, pull - bottom), (down, top - pull)):
+        wrong = np.flatnonzero(side & ~chosen & (size > 0))
+        if len(wrong) > _MAX_VIOLATORS:
+            wrong = wrong[np.argpartition(-size[wrong], _MAX_VIOLATORS)[:_MAX_VIOLATORS]]
+        chosen[wrong] = True
+    return np.flatnonzero(chosen)
+
+
+def _line_search(
+    g: Floats, change: Floats, gain: float, cost: Floats, kd: Floats, gamma: float, z: float, rho: float
+) -> float:
+    """Step length in [0, 1] that minimizes the augmented Lagrangian, by its derivative, which grows with the step."""
+
+    def derivative(t: float) -> float:
+        moved = g + t * change
+        p = kd * moved**2
+        size = float(np.linalg.norm(p))
+        pressed = max(z + rho * (size / gamma - 1.0), 0.0)
+        slope_h = float(p @ (kd * moved * change)) * 2 / (gamma * size) if size > 0 else 0.0
+        return float((cost * moved) @ change) - gain + pressed * slope_h
+
+    if derivative(1.0) <= 0 or derivative(0.0) >= 0:  # the latter by rounding
+        return 1.0
+    return float(brentq(derivative, 0.0, 1.0, xtol=1e-6, rtol=1e-3))
