@@ -17,7 +17,7 @@ from similis._utils.threads import single_blas_thread
 
 _Model = Callable[[Floats], Floats]
 _Watch = Callable[[Floats, Floats], None]
-_Update = Callable[[Floats, Floats, int], Floats]
+_Update = Callable[[Floats, Floats, Floats, int], Floats]
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
 _RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2
@@ -92,7 +92,7 @@ def em_completion(
     A = V[i]  # (n1, n): column i is the known part of v_i
     share = float(np.trace(K11)) / max(float(np.trace(K_aux[np.ix_(i, i)])), np.finfo(float).tiny)
 
-    def update(w: Floats, C: Floats, steps: int) -> Floats:
+    def update(w: Floats, C: Floats, R: Floats, steps: int) -> Floats:
         # m-step: w_i = v_i' K v_i for the K of the e-step, and v_i' M = w_i v_i', so that
         # w_i' = w_i - w_i^2 a_i' (M11^-1 - M11^-1 K11 M11^-1) a_i
         Y = linalg.solve_triangular(C, A, lower=True)
@@ -113,8 +113,8 @@ def _em(
     K11: Floats, floor: float, w: Floats, model: _Model, update: _Update, sizes: Floats, stop: tuple[float, int, int]
 ) -> tuple[Floats, Floats, bool]:
     """Minimize Stein's loss of K11 and M11 = model(w); return w, the loss after each step, and whether w converged."""
-    # ``update(w, C, steps)`` with M11 = C C' returns the next weights, whose changes are measured in units of 1 /
-    # sizes.
+    # ``update(w, C, R, steps)``, M11 = C C', R = M11^-1 K11, returns the next weights, whose changes are multiplied by
+    # `sizes`.
     tol, max_iter, least = stop
     log_det = float(np.log(np.maximum(linalg.eigvalsh(K11), floor)).sum())  # kept finite for a singular K11
     path: list[float] = []
@@ -122,11 +122,11 @@ def _em(
     while True:
         C = linalg.cholesky(model(w), lower=True)
         # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
-        trace = np.trace(linalg.cho_solve((C, True), K11))
-        path.append(float(trace - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
+        R = linalg.cho_solve((C, True), K11)
+        path.append(float(np.trace(R) - log_det + 2 * np.log(np.diag(C)).sum() - len(K11)))
         if converged or len(path) >= max_iter:
             return w, np.array(path), converged
-        new = update(w, C, len(path))
+        new = update(w, C, R, len(path))
         step = float((np.abs(new - w) * sizes).max())
         # Distance to the limit of a linearly convergent iteration from its last two steps.
         rate = min(step / last, 1 - 1e-12) if last > 0 else float(step > 0)
@@ -145,18 +145,18 @@ def mixture_completion(
     :func:`em_completion`.
     """
     i = np.flatnonzero(known)
-    K11, blocks = K[np.ix_(i, i)], [A[np.ix_(i, i)] for A in kernels]
+    K11, blocks = K[np.ix_(i, i)], np.array([A[np.ix_(i, i)] for A in kernels])
     sizes = np.array([float(np.trace(A)) for A in blocks])
 
-    def update(w: Floats, C: Floats, steps: int) -> Floats:
+    def update(w: Floats, C: Floats, R: Floats, steps: int) -> Floats:
         # tr(K11 M^-1) <= sum_i (w_i^2 / w_i') tr(R K_i M^-1), log|M| <= its tangent: w_i' = w_i sqrt(first / second)
         inverse = linalg.cho_solve((C, True), np.eye(len(i)))
-        RM = inverse @ K11 @ inverse
+        RM = R @ inverse
         first = np.array([max(float((RM * A).sum()), 0.0) for A in blocks])
         second = np.array([float((inverse * A).sum()) for A in blocks])
         return w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
 
-    def model(w: Floats, parts: Sequence[Floats] = blocks) -> Floats:
+    def model(w: Floats, parts: Sequence[Floats] | Floats = blocks) -> Floats:
         return np.asarray(np.tensordot(w, np.asarray(parts), axes=1) + ridge * np.eye(len(parts[0])))
 
     start = float(np.trace(K11)) / np.maximum(len(blocks) * sizes, ridge)
