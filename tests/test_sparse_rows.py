@@ -43,7 +43,7 @@ def no_large_block(monkeypatch):
     """Fail when a block of half of the entries or more is made dense."""
     get = SparseRows.__getitem__
     monkeypatch.setattr("similis.base._estimators.row_blocks", lambda n, m: (slice(a, a + 7) for a in range(0, n, 7)))
-    monkeypatch.setattr("similis._utils.threads.row_blocks.__defaults__", (7 * N,))
+    monkeypatch.setattr("similis._utils.threads._BLOCK", 7 * N)
     monkeypatch.setattr("similis.base._validation.row_chunks", lambda n, _: [slice(a, a + 7) for a in range(0, n, 7)])
     monkeypatch.setattr(_sparse, "_AMONG", 14)
     monkeypatch.setattr("similis.solvers._local_weights._AMONG", 14)
