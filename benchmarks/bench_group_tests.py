@@ -20,7 +20,6 @@ from scipy.spatial.distance import pdist, squareform
 from similis import anosim, mantel, permanova
 
 PEERS = ("scikit-bio 0.7.0", "scikit-bio 0.7.4")
-# similis leaves out products that cannot matter, more of them the larger r is; with unrelated matrices, none.
 FLOORS = {"PERMANOVA": 50, "ANOSIM": 20, "Mantel": 10, "Mantel (unrelated)": 10}
 TURNS = 1 if os.environ.get("SIMILIS_BENCH_QUICK") else 3
 

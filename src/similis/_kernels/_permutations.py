@@ -54,19 +54,17 @@ def group_sums(A, codes, sums, W) -> None:
 
 
 @kernel
-def permuted_rows(A, orders, first: int, last: int, symmetric: bool):
-    """Return ``A[order[i], order[j]]`` for i from `first` to `last`, one row per order.
+def permuted_rows(A, orders, first: int, last: int, symmetric: bool, out) -> int:
+    """Write ``A[order[i], order[j]]`` for i from `first` to `last`, one row per order, and return the number of columns.
 
     j takes all values; with `symmetric`, those below i.
     """
-    n = A.shape[0]
-    size = (last * (last - 1) - first * (first - 1)) // 2 if symmetric else (last - first) * n
-    out = np.empty((orders.shape[0], size), A.dtype)
+    at = 0
     for p in range(orders.shape[0]):
         order, at = orders[p], 0  # unsigned indices are faster than signed ones
         for i in range(first, last):
-            row, end = A[order[i]], i if symmetric else n
-            for j in range(end):
-                out[p, at + j] = row[order[j]]
-            at += end
-    return out
+            row, line = A[order[i]], out[p, at : at + (i if symmetric else A.shape[0])]
+            for j in range(line.shape[0]):
+                line[j] = row[order[j]]
+            at += line.shape[0]
+    return at

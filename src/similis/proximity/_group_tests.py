@@ -21,7 +21,7 @@ from similis.base import Kind, at_least, check_labels, check_proximity, choice, 
 from similis.exceptions import ProximityError
 
 PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it is in the cache
-N_PARTS = 64  # sums over rows of a Mantel test
+N_PARTS, GATHERED = 64, 2**18  # of a Mantel test: sums over rows, and entries of permuted matrices at a time
 SUMMANDS = 512  # entries that the kernels add in the precision of a matrix
 SINGLE = (SUMMANDS + 4) * 2.0**-24  # relative error of sums by the kernels in single precision
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
@@ -525,10 +525,14 @@ def _products(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool
     parts = np.zeros((N_PARTS, u, v))
 
     def work(some: slice) -> None:
+        rows = max(1, GATHERED // (n * (u + v)))
+        left, right = (np.empty((len(kind), rows * n)) for kind in orders)
         for at in range(some.start, some.stop):
-            for rows in row_blocks(edges[at + 1] - edges[at], n * (u + v)):
-                ends = edges[at] + rows.start, edges[at] + rows.stop, symmetric
-                parts[at] += _kernels.permuted_rows(A, orders[0], *ends) @ _kernels.permuted_rows(B, orders[1], *ends).T
+            for first in range(edges[at], edges[at + 1], rows):
+                ends = first, min(first + rows, edges[at + 1]), symmetric
+                m = _kernels.permuted_rows(A, orders[0], *ends, left)
+                _kernels.permuted_rows(B, orders[1], *ends, right)
+                parts[at] += left[:, :m] @ right[:, :m].T
 
     with single_blas_thread():
         map_row_chunks(work, N_PARTS, n_jobs=-1)
