@@ -162,8 +162,10 @@ def fitted_part(cls: type, *, many: bool = False, length: Size = None, optional:
     ----------
     cls : type
         Class of the object. If it has ``fitted_arrays``, they are verified too.
-    many, length : bool and int or str, optional
-        Expect a list of objects; their number, or the name of a size.
+    many : bool, default=False
+        Expect a list of objects.
+    length : int or str, optional
+        Number of objects in the list, or the name of a size.
     optional : bool, default=False
         Accept None, and a model without the attribute.
     **sizes : str
@@ -179,8 +181,10 @@ def verify_numbering(numbers: Any, below: int, what: str) -> None:
     ----------
     numbers : dict
         Numbers of values, such as the codes of categories or the columns of tokens.
-    below, what : int and str
-        Limit of the numbers; name for the error message.
+    below : int
+        Limit of the numbers.
+    what : str
+        Name for the error message.
     """
     if not isinstance(numbers, dict):
         raise ProximityError(f"{what} must be a dictionary. Got {type(numbers).__name__}.")
@@ -199,6 +203,22 @@ class FittedArrays:
     fitted_arrays : dict
         Class attribute: a declaration per fitted attribute, made by :func:`fitted_indices`, :func:`fitted_reals`,
         :func:`fitted_count` or :func:`fitted_part`. Those of base classes are added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityClassifier, fitted_indices
+    >>> class Nearest(ProximityClassifier):
+    ...     fitted_arrays = {"codes_": fitted_indices("n", below="G")}
+    ...     def fit(self, X, y):
+    ...         _, self.codes_ = self.check_training_labels(X, y)
+    ...         return self
+    >>> model = Nearest().fit(np.eye(2), ["a", "b"])
+    >>> model.codes_[0] = 7
+    >>> model.verify_fitted()
+    Traceback (most recent call last):
+    ...
+    similis.exceptions.ProximityError: codes_ of Nearest must be below 2. Got 7.
     """
 
     fitted_arrays: ClassVar[dict[str, Any]] = {}
