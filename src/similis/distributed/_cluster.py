@@ -128,7 +128,8 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
 
-    workers, ended, gone = _Workers(client), threading.Event(), list[Exception]()
+    workers, ended = _Workers(client), threading.Event()
+    gone: list[Exception] = []
 
     def watch() -> None:
         while not ended.wait(min(_INTERVAL, NO_WORKERS)):

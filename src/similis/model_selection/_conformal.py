@@ -145,7 +145,8 @@ class _Conformal(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if fold is None:
             raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
         self.fold_ = np.where(fold == 0, 0, -1) if self.method == "split" else fold
-        self.estimators_, self.columns_ = list[Any](), list[Any]()
+        self.estimators_: list[Any] = []
+        self.columns_: list[Any] = []
         for number in range(self.fold_.max() + 1):
             test, train = np.flatnonzero(self.fold_ == number), np.flatnonzero(self.fold_ != number)
             model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train))

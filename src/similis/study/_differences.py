@@ -184,8 +184,10 @@ def compare_objects(
     variance = ratio_variance(T, c, max(ratio, _LEAST_RATIO))
     error = math.sqrt(variance) if variance > 1e-24 else 0.0
     critical = _critical_value(level, n_methods, N - 1)
-    # Without a standard error, the difference is the same on every object.
-    statistic = delta / error if error else math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
+    if error:
+        statistic = delta / error
+    else:  # the same difference on every object
+        statistic = math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
     interval = (delta - critical * error, delta + critical * error)
     if N < _FEWEST:
         verdict: Verdict = "too few objects"

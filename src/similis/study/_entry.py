@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 FEWEST_SPLITS = 3  # of a method that may be recommended
 _NAN = float("nan")
-_METRICS = (
-    *("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2"),
-    *("fit_seconds", "predict_seconds"),
-)
+_SCORES = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2")
+_METRICS = (*_SCORES, "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,8 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
     """Set parameters given as text; None is the text of a word without value."""
     parameters = {parameter.name: parameter for parameter in list_parameters(method)}
     by_key = {parameter.key: parameter for parameter in parameters.values()}
-    grid, fixed = dict(method.grid), dict[str, Any]()
+    grid = dict(method.grid)
+    fixed: dict[str, Any] = {}
     words = []
     for given, text in settings:
         name = given.replace("-", "_")

@@ -61,14 +61,13 @@ class Recommendation:
 
 def recommend(result: StudyResult) -> Recommendation:
     best = result.leader()
+    if best is None and result.complete_methods():
+        raise ProximityError(
+            f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, needs. "
+            "Add one that does, or use another metric."
+        )
     if best is None:
-        reason = "No method of this study has finished without failure, so none can be recommended."
-        if result.complete_methods():
-            reason = (
-                f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, "
-            )
-            reason += "needs. Add one that does, or use another metric."
-        raise ProximityError(reason)
+        raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
     by_verdict: dict[str, list[str]] = defaultdict(list)
@@ -101,9 +100,20 @@ def recommend(result: StudyResult) -> Recommendation:
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
     sentences = tuple(filter(None, parts))
-    code = result.training_code(best), _command(result, best)
-    facts = best, mean, interval, alike, n_worse, certainty, warning
-    return Recommendation(*facts, " ".join(sentences), sentences, *code, possibly)
+    return Recommendation(
+        method=best,
+        error=mean,
+        interval=interval,
+        alike=alike,
+        n_worse=n_worse,
+        certainty=certainty,
+        warning=warning,
+        text=" ".join(sentences),
+        sentences=sentences,
+        python=result.training_code(best),
+        command=_command(result, best),
+        possibly_worse=possibly,
+    )
 
 
 def percent(share: float) -> str:

@@ -52,19 +52,21 @@ _KILLED = "MemoryError: its worker process was killed, probably for lack of memo
 
 def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None, None]:
     """Run the tasks of a plan, in rounds or within its time budget; yield each entry after it was added to the plan."""
-    for batch in plan.rounds() if plan.budget is None else ():
-        pause = 0.05
-        while waiting := [task for task in batch if task.key not in plan.entries]:
-            with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
-                for _, entry in finished:
-                    if entry is not None:
-                        plan.add(entry)
-                        yield entry
-            n_left = sum(task.key not in plan.entries for task in waiting)
-            if n_left:  # another study has claimed the rest: check until it has finished or released them
-                pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
-                time.sleep(pause)
-    found = plan.budget is not None
+    if plan.budget is None:
+        for batch in plan.rounds():
+            pause = 0.05
+            while waiting := [task for task in batch if task.key not in plan.entries]:
+                with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
+                    for _, entry in finished:
+                        if entry is not None:
+                            plan.add(entry)
+                            yield entry
+                n_left = sum(task.key not in plan.entries for task in waiting)
+                if n_left:  # another study has claimed the rest: check until it has finished or released them
+                    pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
+                    time.sleep(pause)
+        return
+    found = True
     while found:  # again after a worker was killed
         found = False
         with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:
@@ -389,7 +391,8 @@ class Study:
             **{name: getattr(problem, name) for name in same},
         )
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
-        expected, unknown = dict[str, float](), tuple[str, ...]()
+        expected: dict[str, float] = {}
+        unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
         preparation = time.monotonic() - start
