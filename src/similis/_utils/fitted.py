@@ -181,10 +181,8 @@ def verify_numbering(numbers: Any, below: int, what: str) -> None:
     ----------
     numbers : dict
         Numbers of values, such as the codes of categories or the columns of tokens.
-    below : int
-        Limit of the numbers.
-    what : str
-        Name for the error message.
+    below, what : int and str
+        Limit of the numbers; name for the error message.
     """
     if not isinstance(numbers, dict):
         raise ProximityError(f"{what} must be a dictionary. Got {type(numbers).__name__}.")
@@ -206,19 +204,9 @@ class FittedArrays:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from similis.base import ProximityClassifier, fitted_indices
+    >>> from similis.base import ProximityClassifier, fitted_indices, fitted_reals
     >>> class Nearest(ProximityClassifier):
-    ...     fitted_arrays = {"codes_": fitted_indices("n", below="G")}
-    ...     def fit(self, X, y):
-    ...         _, self.codes_ = self.check_training_labels(X, y)
-    ...         return self
-    >>> model = Nearest().fit(np.eye(2), ["a", "b"])
-    >>> model.codes_[0] = 7
-    >>> model.verify_fitted()
-    Traceback (most recent call last):
-    ...
-    similis.exceptions.ProximityError: codes_ of Nearest must be below 2. Got 7.
+    ...     fitted_arrays = {"codes_": fitted_indices("n", below="G"), "largest_": fitted_reals("n")}
     """
 
     fitted_arrays: ClassVar[dict[str, Any]] = {}

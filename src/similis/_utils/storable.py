@@ -16,14 +16,6 @@ def storable(cls: _Class) -> _Class:
     ----------
     cls : type
         A class of plain data, whose state is its ``__dict__`` (no ``__slots__``).
-
-    Examples
-    --------
-    >>> from similis.base import storable
-    >>> @storable
-    ... class Table:
-    ...     def __init__(self, rows):
-    ...         self.rows = rows
     """
     STORABLE.add(cls)
     # Dictionaries are stored as two lists, because the keys of a JSON object must be text.

@@ -118,6 +118,7 @@ class _Workers:
 def cluster_jobs(client: Any) -> Iterator[None]:
     """Run joblib's process tasks on a cluster: studies, searches, cross-validation.
 
+    For example ``with connect(n_workers=2) as client, cluster_jobs(client): Study(n_jobs=-1).run(S, y)``.
     Raises a :class:`~similis.exceptions.ClusterError` if the scheduler is lost or there are no workers for a minute.
 
     Parameters

@@ -206,8 +206,10 @@ class TimeErrorDisplay(_ErrorDisplay):
 
     Parameters
     ----------
-    methods, seconds, errors : sequence of str, of float, of float
-        Names of the methods; means over the splits.
+    methods : sequence of str
+        Names of the methods.
+    seconds, errors : sequence of float
+        Means over the splits.
     bold, baseline : sequence of bool
         The best method and those that do not differ significantly from it; baselines.
     """
@@ -352,10 +354,12 @@ class AgreementDisplay(_ResultDisplay):
 
     Parameters
     ----------
-    methods, n_left_out : sequence of str, int
-        Names, similar methods side by side; number of methods not shown.
+    methods : sequence of str
+        Names, similar methods side by side.
     differ : ndarray of shape (n_methods, n_methods)
         Share of the test objects on which the predictions differ.
+    n_left_out : int, default=0
+        Methods not shown.
     """
 
     methods: Sequence[str]
@@ -440,8 +444,10 @@ class ObjectsDisplay(_ResultDisplay):
         Indices of the objects, the hardest first.
     names, classes, methods : sequence of str
         Names of the objects, their true classes, and the methods by increasing mean error.
-    wrong, tested, said : ndarray of shape (m, n_methods), the same, list of list of str
-        Number of wrong predictions, and of predictions; most frequent predictions.
+    wrong, tested : ndarray of shape (m, n_methods)
+        Number of wrong predictions, and of predictions.
+    said : list of list of str
+        Most frequent predictions.
     """
 
     _size = (6.4, 5.4)

@@ -32,10 +32,13 @@ class Parameter:
 
     Attributes
     ----------
-    name, key, owner : str, str, estimator
-        Shortest unambiguous name, as written in method names; name for ``set_params``; estimator that has it.
-    values, allowed : tuple, str
-        Grid, or the one value that the method has; allowed values in words, empty if they are not declared.
+    name, key, allowed : str
+        Shortest unambiguous name, as written in method names; name for ``set_params``; allowed values in words, empty
+        if they are not declared.
+    values : tuple
+        Grid, or the one value that the method has.
+    owner : estimator
+        Estimator that has the parameter.
     """
 
     name: str

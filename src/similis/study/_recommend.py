@@ -29,11 +29,15 @@ class Recommendation:
     ----------
     method : str
         The method with the lowest mean of the study's metric, without baselines.
-    error, interval : float, tuple of float
-        Mean error, or root mean squared error in a regression, and its 95 % interval for new objects of the same kind.
-    alike, possibly_worse, n_worse : tuple of str, tuple of str, int
-        Methods without a significant difference to it, without dropped ones, or with too few objects for a test all
-        others; methods that are possibly worse; number of methods that are clearly worse.
+    error : float
+        Mean error; root mean squared error in a regression.
+    interval : tuple of float
+        95 % interval for the expected error on new objects of the same kind.
+    alike, possibly_worse : tuple of str
+        Methods without a significant difference to it that were not dropped from the race, or, with too few objects for
+        a test, all others; methods that are possibly worse.
+    n_worse : int
+        Number of methods that are clearly worse.
     certainty, warning : str
         Sentences about the comparison with the other methods, and with baselines; may be empty.
     text, sentences : str, tuple of str
