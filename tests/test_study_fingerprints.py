@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -129,6 +130,10 @@ def test_globals_of_a_function_count(monkeypatch):
     monkeypatch.setitem(globals(), "helper", lambda x, z: x * z)
     assert fingerprint(with_global).digest != before
     assert fingerprint(with_table).unverified == ("the variable TABLE in with_table",)
+
+
+def test_parts_of_a_set_that_cannot_be_verified_are_named_once():
+    assert fingerprint({threading.Lock(), threading.Lock()}).unverified == ("lock",)
 
 
 def test_documentation_and_position_do_not_count():

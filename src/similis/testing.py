@@ -46,6 +46,12 @@ def make_proximities(
         Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
     n, n_classes, seed : int, default=40, 3 and 0
         Numbers of training objects and of classes; random seed.
+
+    Examples
+    --------
+    >>> from similis.testing import make_proximities
+    >>> [part.shape for part in make_proximities(n=20)]
+    [(20, 20), (20,), (15, 20)]
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n) % n_classes
@@ -84,6 +90,12 @@ def estimator_checks(estimator: Any) -> list[Check]:
     ----------
     estimator : estimator
         A classifier, regressor, outlier detector or transformer that reads proximity matrices.
+
+    Examples
+    --------
+    >>> from similis import MaxSim, testing
+    >>> [check.__name__ for check in testing.estimator_checks(MaxSim())][:2]
+    ['check_predictions_agree', 'check_rows_independent']
     """
     if not get_tags(estimator).input_tags.pairwise:
         return []
@@ -118,6 +130,11 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
         A classifier, regressor or transformer that reads proximity matrices.
     expected_failed_checks : callable, optional
         Takes the estimator and returns the names of checks not to run, with reasons, beside :func:`expected_failures`.
+
+    Examples
+    --------
+    >>> from similis import MaxSim, testing
+    >>> testing.check_estimator(MaxSim())
     """
     with warnings.catch_warnings(action="ignore"):
         for instance, check in _all_checks(estimator, expected_failed_checks, "skip"):
@@ -330,6 +347,11 @@ def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
         At least three objects; the measure is fitted to them.
     y : array-like, optional
         Their labels, for a measure that learns from labels.
+
+    Examples
+    --------
+    >>> from similis import Edit, testing
+    >>> testing.check_measure(Edit(), ["spam", "spot", "eggs"])
     """
     assert isinstance(measure, Measure), f"{type(measure).__name__} is not a similis.base.Measure."
     assert measure.kind in ("similarity", "dissimilarity"), f"kind is {measure.kind!r}."

@@ -9,7 +9,6 @@ from itertools import chain, product
 from typing import Any
 
 import numpy as np
-from matplotlib import pyplot
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.lines import Line2D
 
@@ -23,6 +22,8 @@ _LEGEND = 12  # entries of a legend
 
 def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
     """Axes of a new figure of matplotlib, at most three in a row, each of the given size in inches."""
+    from matplotlib import pyplot  # not needed, nor wanted, where the caller has made the axes
+
     columns, rows = min(n, 3), -(-n // 3)
     whole = size[0] * columns, size[1] * rows
     axes = pyplot.subplots(rows, columns, figsize=whole, squeeze=False, layout="constrained")[1].ravel()

@@ -209,7 +209,8 @@ def color_levels(A: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
 
 def heat_palette(dark: str) -> NDArray[np.uint8]:
     """256 colors of a heat map; level 0, a missing entry, is gray."""
-    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _ANCHORS])[:: 1 if dark == "high" else -1]
+    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _ANCHORS])
+    rgb = rgb if dark == "high" else rgb[::-1]
     at = np.linspace(0, len(rgb) - 1, 255)
     ramp = np.stack([np.interp(at, np.arange(len(rgb)), rgb[:, channel]) for channel in range(3)], axis=1)
     return np.vstack([[[128, 128, 128]], np.rint(ramp)]).astype(np.uint8)

@@ -29,10 +29,11 @@ def versions(*packages: str) -> dict[str, str]:
 
 def machine() -> dict[str, Any]:
     """Type of the machine: processor, number of cores, system."""
-    cpu = platform.processor() or "unknown"
-    with suppress(OSError):
+    try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+    except OSError:
+        cpu = platform.processor() or "unknown"  # starts another process
     return {"cpu": cpu, "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
 
 

@@ -22,7 +22,8 @@ from similis.exceptions import ProximityError
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that takes the name `path`, or that of the file it links to, once it is complete and on disk.
 
-    A FIFO, a device or the standard output is not replaced: the collected bytes are copied to it.
+    An interrupted body leaves an older file unchanged and removes the draft; that of a killed process is removed by the
+    next writer. A FIFO, a device or the standard output is not replaced: the collected bytes are copied to it.
     """
     if is_stream(path):
         with tempfile.TemporaryFile() as file:

@@ -75,7 +75,8 @@ class Fingerprint:
         elif isinstance(value, (set, frozenset)):
             alone = [Fingerprint(item, self._inside) for item in value]
             self.has_code |= any(item.has_code for item in alone)
-            self.unverified += tuple(part for item in alone for part in item.unverified)
+            for part in (part for item in alone for part in item.unverified):
+                self._note_unverified(part)
             self._text("set:" + ",".join(sorted(item.digest for item in alone)))
         elif isinstance(value, types.FunctionType):
             self._function(value)
@@ -166,7 +167,11 @@ class Fingerprint:
 
     def _skip(self, value: Any, name: str) -> None:
         self._text(type(value).__qualname__)
-        self.unverified += (name,) * (name not in self.unverified)
+        self._note_unverified(name)
+
+    def _note_unverified(self, name: str) -> None:
+        if name not in self.unverified:
+            self.unverified += (name,)
 
     def _text(self, text: str) -> None:
         data = text.encode("utf-8", "surrogatepass")

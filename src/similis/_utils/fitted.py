@@ -162,8 +162,10 @@ def fitted_part(cls: type, *, many: bool = False, length: Size = None, optional:
     ----------
     cls : type
         Class of the object. If it has ``fitted_arrays``, they are verified too.
-    many, length : bool and int or str, optional
-        Expect a list of objects; their number, or the name of a size.
+    many : bool, default=False
+        Expect a list of objects.
+    length : int or str, optional
+        Number of objects in the list, or the name of a size.
     optional : bool, default=False
         Accept None, and a model without the attribute.
     **sizes : str
@@ -199,6 +201,12 @@ class FittedArrays:
     fitted_arrays : dict
         Class attribute: a declaration per fitted attribute, made by :func:`fitted_indices`, :func:`fitted_reals`,
         :func:`fitted_count` or :func:`fitted_part`. Those of base classes are added.
+
+    Examples
+    --------
+    >>> from similis.base import ProximityClassifier, fitted_indices, fitted_reals
+    >>> class Nearest(ProximityClassifier):
+    ...     fitted_arrays = {"codes_": fitted_indices("n", below="G"), "largest_": fitted_reals("n")}
     """
 
     fitted_arrays: ClassVar[dict[str, Any]] = {}

@@ -1,6 +1,7 @@
 """Append-only files of JSON lines, shared by processes and safe against kills.
 
-Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``). A torn last line is not read.
+Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``) and is synced before `append` returns. A
+torn last line is not read, and the next `append` removes it. Locks are on single bytes far beyond the end of the file.
 """
 
 from __future__ import annotations

@@ -99,7 +99,11 @@ def fix_signs(U: Array) -> Array:
 
 
 def is_psd(A: Array, *, above: float = 0.0) -> bool:
-    """Return True if a Cholesky factorization proves that all eigenvalues of A are > `above`."""
+    """Return True if a Cholesky factorization proves that all eigenvalues of A are > `above`.
+
+    False means "not proven": a singular positive semi-definite matrix may fail at zero and passes with
+    ``above=-roundoff(...)``.
+    """
     if not A.size:
         return True
     if above:
@@ -117,7 +121,10 @@ def array_digest(A: Array, size: int = 16) -> bytes:
 
 
 def nystrom_axes(W: Array, spectrum: str) -> tuple[Array, Array]:
-    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l; one of zeros if none."""
+    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
+
+    "clip" leaves out negative l. If none is left, one axis of zeros maps everything to the origin.
+    """
     system = eigen_symmetric(W)
     l, zero = system.values, system.tolerance  # noqa: E741
     order = np.argsort(-np.abs(l), kind="stable")

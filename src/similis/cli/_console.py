@@ -69,8 +69,10 @@ _COPIES: set[str] = set()  # of the standard input: messages must name what the 
 
 def in_cli_words(text: str) -> str:
     """Replace Python parameters in a message by options of the command line."""
-    for pattern, words in (*_IN_CLI_WORDS, *((re.escape(copy), "standard input") for copy in _COPIES)):
+    for pattern, words in _IN_CLI_WORDS:
         text = re.sub(pattern, words, text)
+    for copy in _COPIES:
+        text = text.replace(copy, "standard input")
     return text
 
 

@@ -137,7 +137,8 @@ def output_path(path: str) -> Iterator[Path]:
         copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else '.csv'}"
         yield copy
         sys.stdout.flush()
-        with open(copy, "rb") as file, nullcontext(sys.stdout.buffer) if path == "-" else atomic_write(path) as stream:
+        target: Any = nullcontext(sys.stdout.buffer) if path == "-" else atomic_write(path)
+        with open(copy, "rb") as file, target as stream:
             if _is_terminal(path):  # shows control characters by their numbers
                 stream.writelines(escape_controls(line.decode("utf-8", "backslashreplace")).encode() for line in file)
             else:
@@ -146,8 +147,10 @@ def output_path(path: str) -> Iterator[Path]:
 
 
 def _is_terminal(path: str) -> bool:
-    if path == "-" or not Path(path).is_char_device():
-        return path == "-" and sys.stdout.isatty()
+    if path == "-":
+        return sys.stdout.isatty()
+    if not Path(path).is_char_device():
+        return False
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
     try:
         return os.isatty(descriptor)

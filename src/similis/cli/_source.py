@@ -344,7 +344,8 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
         raise ProximityError(f"--kind must give one kind, or one for each of {len(paths)} files. Got {len(kinds)}.")
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
     read = [read_matrix(replace(source, kind=kind), path) for kind, path in zip(kinds, paths)]
-    first, names = read[0], list[str]()
+    first = read[0]
+    names: list[str] = []
     for i, (P, path) in enumerate(zip(read, paths)):
         stem = re.sub(r"[\[\]]", "_", PurePath(path.rpartition("::")[2]).name.partition(".")[0])
         names.append(stem if stem not in (*names, "mean") else f"{stem}-{i + 1}")

@@ -120,8 +120,12 @@ class StudySetup:
         """Sentence about the expected time, and about the option that limits it."""
         if self.budget is not None:
             return f"{expected}; --budget {self.budget} limits it."
-        race = "; less if methods are dropped from the race" * (not self.full and expected.n_splits > 5)
-        return f"{expected}{race}{'. This is more than ten minutes: --budget 5m limits it' * expected.is_long}."
+        words = str(expected)
+        if not self.full and expected.n_splits > 5:
+            words += "; less if methods are dropped from the race"
+        if expected.is_long:
+            words += ". This is more than ten minutes: --budget 5m limits it"
+        return f"{words}."
 
 
 @command()

@@ -118,6 +118,7 @@ class _Workers:
 def cluster_jobs(client: Any) -> Iterator[None]:
     """Run joblib's process tasks on a cluster: studies, searches, cross-validation.
 
+    For example ``with connect(n_workers=2) as client, cluster_jobs(client): Study(n_jobs=-1).run(S, y)``.
     Raises a :class:`~similis.exceptions.ClusterError` if the scheduler is lost or there are no workers for a minute.
 
     Parameters
@@ -128,7 +129,8 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     from joblib import parallel_config
     from joblib.parallel import get_active_backend
 
-    workers, ended, gone = _Workers(client), threading.Event(), list[Exception]()
+    workers, ended = _Workers(client), threading.Event()
+    gone: list[Exception] = []
 
     def watch() -> None:
         while not ended.wait(min(_INTERVAL, NO_WORKERS)):

@@ -33,7 +33,7 @@ class NeighborIndex(base.FittedArrays, BaseEstimator):
         Neighbors stored per training object: the degree of the graph that is searched.
     method : {"descent", "pynndescent"}, default="descent"
         "descent" works with any measure on any objects. "pynndescent" is that library's faster index for vectors under
-        Minkowski (p >= 1), Chebyshev, Cosine and RBF.
+        Minkowski (p >= 1), Chebyshev, Cosine and RBF; the proximities are those of the measure.
     n_trees, max_iter : int, default=2 and 12
         Pivot trees that give the first neighbors; largest number of rounds.
     tol : float, default=0.001

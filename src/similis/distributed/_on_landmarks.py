@@ -30,6 +30,12 @@ def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -
         Number of objects; all of them if there are not more.
     random_state : int, RandomState or None, default=None
         Random seed.
+
+    Examples
+    --------
+    >>> from similis.distributed import choose_landmarks
+    >>> sum(choose_landmarks(["a"] * 8 + ["b"] * 2, 5, 0) < 8)
+    np.int64(4)
     """
     n = base.count_objects(y)
     if np.asarray(y).dtype.kind in "iuf":

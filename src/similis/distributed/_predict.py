@@ -47,7 +47,7 @@ def predict_blocks(
     model : fitted estimator or pipeline
         The model.
     X : array of shape (m, n), or collection of m objects
-        An ndarray, memory map or zarr array of proximities; objects for a pipeline that starts with ``Pairwise``.
+        Proximities to the training objects, as an ndarray, memory map or zarr array; or objects, if `model` measures.
     method : {"predict", "predict_proba", "decision_function", "transform", "score_samples"}, default="predict"
         Method of the model to call.
     block_size : int, optional
@@ -58,6 +58,13 @@ def predict_blocks(
         Cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
+
+    Examples
+    --------
+    >>> from similis import SimilarityKNN, distributed, make_similarity
+    >>> S, y = make_similarity(20, random_state=0)
+    >>> distributed.predict_blocks(SimilarityKNN().fit(S, y), S, block_size=8).shape
+    (20,)
     """
     if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
         raise ProximityError(f"predict_blocks needs a matrix or a list of objects. Got a {type(X).__name__}.")

@@ -40,10 +40,14 @@ class Explanation(Display):
     baseline, decision : ndarray of shape (m,) or (m, G)
         Part of the decision that belongs to no object; the decision (for two classes positive in favor of
         ``classes[1]``) or the prediction of a regressor.
-    labels, classes : ndarray of shape (m,), ndarray of shape (G,) or None
-        Predictions of the model, and its class labels; None for a regressor.
-    ids, exact : sequence of str, bool
-        Names of the training objects; False if the contributions are an approximation, see :func:`explain`.
+    labels : ndarray of shape (m,)
+        Predictions of the model.
+    classes : ndarray of shape (G,) or None
+        Class labels; None for a regressor.
+    ids : sequence of str
+        Names of the training objects.
+    exact : bool
+        False if the contributions are an approximation, see :func:`explain`.
     """
 
     contributions: Floats
@@ -55,7 +59,7 @@ class Explanation(Display):
     exact: bool
 
     def toward(self) -> Floats:
-        """Contributions in favor of each row's prediction, shape (m, n); a regressor's as they are."""
+        """Contributions in favor of each row's prediction, shape (m, n): positive for what favors or raises it."""
         if self.classes is None:
             return self.contributions
         codes = np.searchsorted(self.classes, self.labels)

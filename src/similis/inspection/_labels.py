@@ -25,7 +25,8 @@ class SuspiciousLabel:
     object, label, suggested : int, object, object
         Position of the object, its label, and the label of most of its neighbors.
     p_value, p_suggested : float
-        Share of its class that has as few neighbors of that class, or fewer; the same for the suggested class.
+        Share of the objects of its class that have as few neighbors of their own class, or fewer; the same for the
+        suggested class: high if the object would be a typical member.
     """
 
     object: int
@@ -57,8 +58,9 @@ def suspicious_labels(
     >>> import numpy as np
     >>> from similis import suspicious_labels
     >>> S = np.kron(np.eye(2), np.ones((10, 10)))
-    >>> [(found.object, round(found.p_value, 2)) for found in suspicious_labels(S, [*"aaabaaaaaa", *"b" * 10])]
-    [(3, 0.09)]
+    >>> y = ["a"] * 3 + ["b"] + ["a"] * 6 + ["b"] * 10
+    >>> [(found.object, str(found.suggested), round(found.p_value, 2)) for found in suspicious_labels(S, y)]
+    [(3, 'a', 0.09)]
     """
     matrix = check_proximity(S, kind=kind, allow_missing=True)
     n = len(matrix)

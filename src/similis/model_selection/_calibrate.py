@@ -32,8 +32,10 @@ def calibrate(
         Map from the scores of held-out objects to probabilities; "isotonic" needs about a thousand objects or more.
     cv : int, default=5
         Number of stratified folds.
-    groups, random_state
-        Groups of objects that are kept in one fold, and random seed of the folds; both optional.
+    groups : array-like of shape (n,), optional
+        Objects of one group are in the same fold.
+    random_state : int, RandomState or None, default=None
+        Random seed of the folds.
 
     Returns
     -------

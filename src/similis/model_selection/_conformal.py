@@ -145,7 +145,8 @@ class _Conformal(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if fold is None:
             raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
         self.fold_ = np.where(fold == 0, 0, -1) if self.method == "split" else fold
-        self.estimators_, self.columns_ = list[Any](), list[Any]()
+        self.estimators_: list[Any] = []
+        self.columns_: list[Any] = []
         for number in range(self.fold_.max() + 1):
             test, train = np.flatnonzero(self.fold_ == number), np.flatnonzero(self.fold_ != number)
             model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train))
@@ -214,7 +215,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     for "split" and "full"; for "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`. A class
     with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. An empty set marks an object
     between the classes, not one unlike all others; see :class:`~similis.ProximityOutlier`. If `estimator` is a search,
-    parameters are chosen in every fold.
+    parameters are chosen in every fold. A classifier whose parameters were chosen on the same objects beforehand is
+    calibrated slightly too optimistically.
 
     See V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
 
@@ -305,7 +307,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     def predict_set(self, X: Any) -> tuple[Array, Mask]:
         """Predict labels, (m,), and for each level the set of classes that contains the true one with that probability.
 
-        The sets are a boolean array, (m, G, number of levels).
+        The sets are a boolean array, (m, G, number of levels), with classes in the order of ``classes_``.
         """
         return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
 
@@ -364,7 +366,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
     method : {"cross", "split", "jackknife"}, default="cross"
         - "cross": CV+, with residuals of models fitted without a fold;
         - "split": residuals of a third of the objects, or of the first test part of `cv`;
-        - "jackknife": jackknife+ of a :class:`~similis.ProximityRidge`, its regularizer chosen on all objects.
+        - "jackknife": jackknife+ of a :class:`~similis.ProximityRidge`, its regularizer chosen on all objects; for
+          other regressors use "cross" with ``cv=LeaveOneOut()``, which fits n models.
     confidence_level, cv, random_state
         As in :class:`ConformalClassifier`.
 
@@ -377,7 +380,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Notes
     -----
-    "split" guarantees `confidence_level`; "cross" and "jackknife" guarantee 1 - 2 alpha. See R. F. Barber,
+    "split" guarantees `confidence_level`; "cross", "jackknife" guarantee 2 * `confidence_level` - 1. See R. F. Barber,
     E. J. Candes, A. Ramdas and R. J. Tibshirani. Predictive inference with the jackknife+. Annals of Statistics, 2021.
 
     Examples

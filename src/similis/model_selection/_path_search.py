@@ -309,8 +309,10 @@ class PathSearchCV(GridSearchCV):
         As in scikit-learn: fit the best parameters on all data; with several scores, the name of the one to use.
     n_jobs : int or None
         Number of threads over folds and groups of grid points. The result does not depend on it.
-    progress, verbose : bool, default=False, int, default=0
-        Show a progress bar; print messages of joblib and scikit-learn. Both are on standard error.
+    progress : bool, default=False
+        Show a progress bar on standard error.
+    verbose : int, default=0
+        Larger values print more messages of joblib, on standard error, and of scikit-learn.
     pre_dispatch : int or str, default="2*n_jobs"
         Number of jobs dispatched ahead, as in scikit-learn.
     error_score : "raise", float or None

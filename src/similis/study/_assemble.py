@@ -166,24 +166,29 @@ def make_model(
         Kind of the matrix, or of the measure; of each of several matrices.
     names : sequence of str, optional
         Names of several matrices, for a model that reads a stack of them, such as ``"knn[s1]"`` or ``"knn[mean]"``.
-    symmetric, missing : bool, default=True, bool, default=False
-        Whether the matrix is symmetric, and lacks entries: ``Symmetrize`` or ``CompleteKernel`` stands first if needed.
+    symmetric : bool, default=True
+        False puts ``Symmetrize`` in front of a method that needs a symmetric matrix.
     measure : measure, optional
         Given for a model that reads objects: ``Pairwise(measure)`` stands first.
-    n, cv : int, optional, int or splitter, default=10
-        Number of training objects, which limits the grid; folds of the search, unless the method has its own.
+    n : int, optional
+        Number of training objects, which limits the grid; None keeps all of it.
+    cv : int or splitter, default=10
+        Folds of the parameter search, unless the method has its own; an integer makes stratified folds.
     costs, priors : array-like or str, optional
         As for :meth:`Study.run`.
     metric : str, optional
         Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
         error, or root mean squared error for a method of regression.
-    y, classes : array-like of shape (n,), array-like of shape (G,), optional
-        Labels of the training objects, required for balanced error, balanced costs and priors; or class labels in the
-        order of `costs`, unless they are 0, 1, ...
+    y : array-like of shape (n,), optional
+        Labels of the training objects; required for balanced error, balanced costs and priors.
+    classes : array-like of shape (G,), optional
+        Class labels in the order of `costs`; None where `y` is given, or the labels are 0, 1, ...
     random_state : int, default=0
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
+    missing : bool, default=False
+        True puts ``CompleteKernel`` in front of a method that cannot read missing entries.
 
     Examples
     --------

@@ -41,14 +41,18 @@ class Difference:
 
     Attributes
     ----------
-    method, n_units : str, int
-        Name of the method; number of tested objects, or groups.
-    difference, interval, statistic : float, tuple of float, float
-        Mean loss per tested object minus that of the leader, on the splits of both; its 95 % interval, for all methods
-        at the same time; the difference in units of its standard error.
+    method : str
+        Name of the method.
+    difference, statistic : float
+        Mean loss per tested object minus that of the leader, on the splits of both; the same in units of its standard
+        error.
+    interval : tuple of float
+        95 % interval of the difference, for all methods at the same time.
+    n_units : int
+        Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
         "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, not corrected for
-        the choice of the leader. "too few objects": fewer than ten.
+        the choice of the leader. "undecided": not significant on these objects. "too few objects": fewer than ten.
     """
 
     method: str
@@ -184,8 +188,10 @@ def compare_objects(
     variance = ratio_variance(T, c, max(ratio, _LEAST_RATIO))
     error = math.sqrt(variance) if variance > 1e-24 else 0.0
     critical = _critical_value(level, n_methods, N - 1)
-    # Without a standard error, the difference is the same on every object.
-    statistic = delta / error if error else math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
+    if error:
+        statistic = delta / error
+    else:  # the same difference on every object
+        statistic = math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
     interval = (delta - critical * error, delta + critical * error)
     if N < _FEWEST:
         verdict: Verdict = "too few objects"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,13 +31,15 @@ _ROW = 23  # pixels of a method
 class _ResultDisplay(Display):
     """Base of the displays that read one study."""
 
-    _read: Callable[[StudyResult], Self]  # a class method
-
     @classmethod
     def from_result(cls, result: StudyResult, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
         """Read the result of a study and, unless `plot` is False, draw it by :meth:`plot` with the other options."""
         display = cls._read(result)
         return display.plot(ax=ax, **options) if plot else display
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -204,8 +206,10 @@ class TimeErrorDisplay(_ErrorDisplay):
 
     Parameters
     ----------
-    methods, seconds, errors : sequence of str, of float, of float
-        Names of the methods; means over the splits.
+    methods : sequence of str
+        Names of the methods.
+    seconds, errors : sequence of float
+        Means over the splits.
     bold, baseline : sequence of bool
         The best method and those that do not differ significantly from it; baselines.
     """
@@ -225,8 +229,12 @@ class TimeErrorDisplay(_ErrorDisplay):
     def front(self) -> list[int]:
         """Indices of the methods that no other one beats in both time and error, without baselines, fastest first."""
         order = sorted((s, e, k) for k, (s, e) in enumerate(zip(self.seconds, self.errors)) if not self.baseline[k])
-        lowest = np.minimum.accumulate([math.inf, *(e for _, e, _ in order)])
-        return [k for (_, error, k), before in zip(order, lowest) if error < before]
+        found, lowest = [], math.inf
+        for _, error, k in order:
+            if error < lowest:
+                found.append(k)
+                lowest = error
+        return found
 
     def describe(self) -> fig.Figure | Sequence[fig.Figure]:
         """Describe the picture; a line joins the methods of :meth:`front`, which are labeled."""
@@ -346,10 +354,12 @@ class AgreementDisplay(_ResultDisplay):
 
     Parameters
     ----------
-    methods, n_left_out : sequence of str, int
-        Names, similar methods side by side; number of methods not shown.
+    methods : sequence of str
+        Names, similar methods side by side.
     differ : ndarray of shape (n_methods, n_methods)
         Share of the test objects on which the predictions differ.
+    n_left_out : int, default=0
+        Methods not shown.
     """
 
     methods: Sequence[str]
@@ -434,8 +444,10 @@ class ObjectsDisplay(_ResultDisplay):
         Indices of the objects, the hardest first.
     names, classes, methods : sequence of str
         Names of the objects, their true classes, and the methods by increasing mean error.
-    wrong, tested, said : ndarray of shape (m, n_methods), the same, list of list of str
-        Number of wrong predictions, and of predictions; most frequent predictions.
+    wrong, tested : ndarray of shape (m, n_methods)
+        Number of wrong predictions, and of predictions.
+    said : list of list of str
+        Most frequent predictions.
     """
 
     _size = (6.4, 5.4)

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 FEWEST_SPLITS = 3  # of a method that may be recommended
 _NAN = float("nan")
-_METRICS = (
-    *("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2"),
-    *("fit_seconds", "predict_seconds"),
-)
+_SCORES = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2")
+_METRICS = (*_SCORES, "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,24 @@ class Entry:
 
     Attributes
     ----------
-    method, split, spec : str, int, str
-        Name of the method, number of the split, and fingerprint of the method's pipeline and grid.
-    status, reason : {"ok", "failed"}, str
-        A failed run counts as completed; its error message.
-    predictions, proba : ndarray or None, ndarray of shape (m, G) or None
-        Predicted class codes, or values of a regression, of the test objects; class probabilities if there are any.
+    method, spec : str
+        Name of the method, and fingerprint of its pipeline and grid.
+    split : int
+        Number of the split.
+    status, reason : str
+        "ok" or "failed" (which counts as completed), and the error message of a failed run.
+    predictions : ndarray or None
+        Predicted class codes of the test objects, integers; in a regression their predicted values.
+    proba : ndarray of shape (m, G) or None
+        Class probabilities, if the method has them.
     params, details : dict
         Parameters chosen on the training part; numbers of the method's own, see :class:`Method`.
     fit_seconds, predict_seconds : float
         Wall time of selection and fit, and of predicting the test part.
-    notes, finished, session : tuple of str, str, str
-        Warnings raised during the run, each once; time, in UTC, and id of the run that computed it.
+    notes : tuple of str
+        Warnings raised during the run, each once.
+    finished, session : str
+        Time, in UTC, and id of the run that computed it.
     """
 
     method: str
@@ -134,9 +138,13 @@ class Row:
 
     Attributes
     ----------
-    method, error, error_sd, rank : str, float, float, float
-        Name of the method; mean and standard deviation of the error over the splits, or root mean squared error over
-        all tests of a regression; mean rank over the splits by the metric of the study.
+    method : str
+        Name of the method.
+    error, error_sd : float
+        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out. In
+        a regression, the root mean squared error over all tests.
+    rank : float
+        Mean rank over the splits of the method by the metric of the study.
     verdict, difference, interval
         Test against the best method over objects by the metric of the study, see :class:`Difference`.
     bold, p_value, p_holm
@@ -145,11 +153,13 @@ class Row:
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
         Mean times per split; the search for parameters is part of the fit.
-    n_splits, status : int, str
-        Number of splits with predictions, to which the numbers refer; "ok", "dropped" (from the race), "skipped" (for
-        lack of time), "failed", "partly failed", "incomplete" or "missing".
-    reason, conversion, baseline : str, str, bool
-        Error message; steps that the study puts before the method; whether it serves for comparison only.
+    n_splits : int
+        Number of splits with predictions, to which the numbers refer.
+    status, reason, conversion : str
+        "ok", "dropped" (from the race), "skipped" (for lack of time), "failed", "partly failed", "incomplete" or
+        "missing"; error message of a failed method; steps that the study puts before the method.
+    baseline : bool
+        True for a method that serves for comparison only.
     """
 
     method: str

@@ -29,9 +29,10 @@ class Estimate:
 
     Attributes
     ----------
-    seconds, per_split : float, dict of str to float
-        Time of all methods on all splits, divided by the processes, of which a race takes about half; time of one split
-        by method, in one process.
+    seconds : float
+        Time of all methods on all splits, divided by the processes, of which a race takes about half.
+    per_split : dict of str to float
+        Time of one split by method, in one process.
     n_splits, n_train, n_jobs : int
         Numbers of splits, of training objects in a split, and of processes.
     unknown : tuple of str

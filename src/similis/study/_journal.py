@@ -226,15 +226,16 @@ class Journal:
             messages.append(f"{where} has {self._n_damaged} damaged line(s); their entries are computed again.")
         if len(self._headers) > 1:
             messages.append(f"{where} holds {len(self._headers)} studies; only the entries of this one are used.")
-        before, now, unchanged = known.get("versions"), header.get("versions"), "finished entries are used unchanged"
+        before, now = known.get("versions"), header.get("versions")
         if before != now:
             there = f"with other versions ({_brief(before)}; now {_brief(now)})"
-            messages.append(f"{where} was started {there}. Its {unchanged}.")
+            messages.append(f"{where} was started {there}. Its finished entries are used unchanged.")
         parts = _unverified(known, header)
         parts += [f"{part} of {name}" for name, method in methods.items() for part in method.unverified]
         if parts and self.entries:
             what = f"{_brief(', '.join(parts))} cannot be verified to be the same as before"
-            messages.append(f"{where}: {what}. {unchanged.capitalize()}; use another journal if it has changed.")
+            advice = "Finished entries are used unchanged; use another journal if it has changed."
+            messages.append(f"{where}: {what}. {advice}")
         for message in messages:
             warn_user(message, JournalWarning)
 

@@ -240,8 +240,8 @@ def find_methods(methods: str | Method | Sequence[str | Method], task: Task | No
     from similis.study._table import ALIASES
 
     table = list_methods(None)
-    is_list = isinstance(methods, Iterable) and not isinstance(methods, str)
-    given: list[Any] = list(methods) if is_list else [methods]  # type: ignore[arg-type]
+    given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
+    given = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(item, (str, Method)) for item in given):
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}

@@ -214,10 +214,14 @@ class Verdict:
 
     Attributes
     ----------
-    method, p_value, p_holm : str, float, float
-        Name of the method; signed-rank p-value of "not worse than the best"; the same, corrected for many tests.
+    method : str
+        Name of the method.
+    p_value, p_holm : float
+        One-sided signed-rank p-value of "not worse than the best", 1.0 for the best itself; the same, corrected for the
+        number of methods compared.
     bold, worse : bool
-        The papers' bold face: best, or not worse at 5 % (uncorrected); worse at 5 % after the correction.
+        The papers' bold face: lowest mean error, or not significantly worse at 5 % (uncorrected); significantly worse
+        at 5 % after the correction.
     """
 
     method: str
@@ -326,8 +330,10 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     ----------
     results : mapping of str to StudyResult, or to a mapping of method to score
         By name of the data set. Methods with a score on every data set are ranked, baselines included.
-    metric, level : str, default="error", float, default=0.05
-        Metric to rank by, lower is better; significance level of the critical difference.
+    metric : str, default="error"
+        Metric to rank by; lower is better.
+    level : float, default=0.05
+        Significance level of the critical difference.
 
     Examples
     --------

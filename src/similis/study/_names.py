@@ -32,10 +32,13 @@ class Parameter:
 
     Attributes
     ----------
-    name, key, owner : str, str, estimator
-        Shortest unambiguous name, as written in method names; name for ``set_params``; estimator that has it.
-    values, allowed : tuple, str
-        Grid, or the one value that the method has; allowed values in words, empty if they are not declared.
+    name, key, allowed : str
+        Shortest unambiguous name, as written in method names; name for ``set_params``; allowed values in words, empty
+        if they are not declared.
+    values : tuple
+        Grid, or the one value that the method has.
+    owner : estimator
+        Estimator that has the parameter.
     """
 
     name: str
@@ -134,7 +137,8 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
     """Set parameters given as text; None is the text of a word without value."""
     parameters = {parameter.name: parameter for parameter in list_parameters(method)}
     by_key = {parameter.key: parameter for parameter in parameters.values()}
-    grid, fixed = dict(method.grid), dict[str, Any]()
+    grid = dict(method.grid)
+    fixed: dict[str, Any] = {}
     words = []
     for given, text in settings:
         name = given.replace("-", "_")

@@ -178,8 +178,12 @@ class Progress:
     done, total, splits_done, dropped : int
         Number of finished entries, of all entries of the methods that have not been dropped or skipped, of splits that
         all methods in the race have finished, and of methods dropped.
-    seconds_left, entry, leader : float, Entry, str or None
-        Estimated time left; entry that was finished last; leading method, None before the first complete split.
+    seconds_left : float
+        Estimated time left, at most the rest of the time budget.
+    entry : Entry
+        Entry that was finished last.
+    leader : str or None
+        Leading method so far; None before the first complete split.
     """
 
     done: int

@@ -318,7 +318,8 @@ def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     one_kind = first if isinstance(kind, str) else None
     accepted = {"allow_missing": True, "allow_stack": True, "accept_sparse": True}
     A: Any = check_proximity(S, kind=one_kind, **accepted, keep_sparse=is_large)
-    names, kinds = tuple[str, ...](), tuple[Kind, ...]()
+    names: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
     if A.ndim == 3:
         q = A.shape[2]
         names = tuple(map(str, getattr(S, "names", None) or range(q)))
@@ -353,8 +354,8 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
         problem.classes, problem.codes, problem.measure = classes, codes, measure
         return problem
     source, digest = MeasuredObjects(objects, measure), _digest_objects(objects, n)
-    known = measure.kind, bool(measure.symmetric)
-    return Problem(None, source, codes, classes, *known, measure=measure, data_fingerprint=digest)
+    symmetric = bool(measure.symmetric)
+    return Problem(None, source, codes, classes, measure.kind, symmetric, measure=measure, data_fingerprint=digest)
 
 
 def _digest(A: Array | SparseRows) -> str:

@@ -29,11 +29,15 @@ class Recommendation:
     ----------
     method : str
         The method with the lowest mean of the study's metric, without baselines.
-    error, interval : float, tuple of float
-        Mean error, or root mean squared error in a regression, and its 95 % interval for new objects of the same kind.
-    alike, possibly_worse, n_worse : tuple of str, tuple of str, int
-        Methods without a significant difference to it, without dropped ones, or with too few objects for a test all
-        others; methods that are possibly worse; number of methods that are clearly worse.
+    error : float
+        Mean error; root mean squared error in a regression.
+    interval : tuple of float
+        95 % interval for the expected error on new objects of the same kind.
+    alike, possibly_worse : tuple of str
+        Methods without a significant difference to it that were not dropped from the race, or, with too few objects for
+        a test, all others; methods that are possibly worse.
+    n_worse : int
+        Number of methods that are clearly worse.
     certainty, warning : str
         Sentences about the comparison with the other methods, and with baselines; may be empty.
     text, sentences : str, tuple of str
@@ -61,14 +65,13 @@ class Recommendation:
 
 def recommend(result: StudyResult) -> Recommendation:
     best = result.leader()
+    if best is None and result.complete_methods():
+        raise ProximityError(
+            f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, needs. "
+            "Add one that does, or use another metric."
+        )
     if best is None:
-        reason = "No method of this study has finished without failure, so none can be recommended."
-        if result.complete_methods():
-            reason = (
-                f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, "
-            )
-            reason += "needs. Add one that does, or use another metric."
-        raise ProximityError(reason)
+        raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
     by_verdict: dict[str, list[str]] = defaultdict(list)
@@ -101,9 +104,20 @@ def recommend(result: StudyResult) -> Recommendation:
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
     sentences = tuple(filter(None, parts))
-    code = result.training_code(best), _command(result, best)
-    facts = best, mean, interval, alike, n_worse, certainty, warning
-    return Recommendation(*facts, " ".join(sentences), sentences, *code, possibly)
+    return Recommendation(
+        method=best,
+        error=mean,
+        interval=interval,
+        alike=alike,
+        n_worse=n_worse,
+        certainty=certainty,
+        warning=warning,
+        text=" ".join(sentences),
+        sentences=sentences,
+        python=result.training_code(best),
+        command=_command(result, best),
+        possibly_worse=possibly,
+    )
 
 
 def percent(share: float) -> str:

@@ -56,23 +56,32 @@ class StudyResult:
     Attributes
     ----------
     classes, codes : ndarray of shape (G,), ndarray of shape (n,)
-        Class labels, and the true class code of each object, an index of them.
+        Class labels, to whose order codes and columns of probabilities refer; true class code of each object.
     splits, methods : list of Split, list of MethodInfo
         Objects held out in each split; descriptions, in the order of the table of methods.
     entries : dict of (str, int) to Entry
         Predictions, probabilities, parameters and times by method and split.
-    protocol, situation : Protocol, MatrixFacts
-        Protocol that made the splits; kind and symmetry of the matrix, and conversion rules.
+    protocol : Protocol
+        Protocol that made the splits.
+    situation : MatrixFacts
+        Kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
-    ids, groups, costs, priors, metric, time_budget
-        As given to the study, with the metric that was chosen, and seconds.
-    sessions, fingerprint : list of dict, dict
-        Runs that computed the entries, with time, versions and machine; header of the journal.
-    name, arguments, training : str, str, dict of str to str
-        Name of the data; command line arguments that name it; Python code that trains each method, as in a file.
+    ids, groups, costs, priors
+        As given to :meth:`Study.run`, or None.
+    metric, name, arguments : str
+        Metric that ranks the methods and chooses parameters; name of the data, for titles; command line arguments that
+        name the data.
+    sessions : list of dict
+        Runs that computed the entries, with time, versions and machine.
+    fingerprint : dict
+        Header of the journal, which identifies the study.
+    training : dict of str to str
+        Python code that trains each method, as stored in a results file.
     dropped, skipped : dict of str to int
         Number of splits of the methods that were dropped from the race, or whose next split did not fit into the time.
+    time_budget : float or None
+        Time budget in seconds.
     target : ndarray of shape (n,) or None
         True values of a regression, whose ranges are `classes`, and whose "error" is the root mean squared error.
 
@@ -617,8 +626,10 @@ class Comparison:
 
     Attributes
     ----------
-    results, ranks : dict of str to StudyResult, Ranks
-        The studies by name, and ranks of the methods that finished in all of them.
+    results : dict of str to StudyResult
+        By name of the data set or measure.
+    ranks : Ranks
+        Of the methods that finished in every study.
     """
 
     results: dict[str, StudyResult]

@@ -52,19 +52,21 @@ _KILLED = "MemoryError: its worker process was killed, probably for lack of memo
 
 def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None, None]:
     """Run the tasks of a plan, in rounds or within its time budget; yield each entry after it was added to the plan."""
-    for batch in plan.rounds() if plan.budget is None else ():
-        pause = 0.05
-        while waiting := [task for task in batch if task.key not in plan.entries]:
-            with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
-                for _, entry in finished:
-                    if entry is not None:
-                        plan.add(entry)
-                        yield entry
-            n_left = sum(task.key not in plan.entries for task in waiting)
-            if n_left:  # another study has claimed the rest: check until it has finished or released them
-                pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
-                time.sleep(pause)
-    found = plan.budget is not None
+    if plan.budget is None:
+        for batch in plan.rounds():
+            pause = 0.05
+            while waiting := [task for task in batch if task.key not in plan.entries]:
+                with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
+                    for _, entry in finished:
+                        if entry is not None:
+                            plan.add(entry)
+                            yield entry
+                n_left = sum(task.key not in plan.entries for task in waiting)
+                if n_left:  # another study has claimed the rest: check until it has finished or released them
+                    pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
+                    time.sleep(pause)
+        return
+    found = True
     while found:  # again after a worker was killed
         found = False
         with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:
@@ -217,23 +219,30 @@ class Study:
         Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
         combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random splits, 1 / `test_size` folds, repeated, or leave one out; with groups, whole groups are held out.
-    n_splits, test_size : int, default=20, float, default=0.2
-        Number of splits, not used by "loo"; fraction of the objects that is held out.
-    cv, random_state : int or "loo", default=10, int, default=0
-        Stratified folds that choose the parameters inside each training part; seed of splits, folds and methods.
+        Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there are `n_splits`;
+        leave one out. With groups, whole groups are held out.
+    n_splits : int, default=20
+        Number of splits; not used by "loo".
+    test_size : float, default=0.2
+        Fraction of the objects that is held out.
+    cv : int or "loo", default=10
+        Stratified folds that choose the parameters inside each training part.
+    random_state : int, default=0
+        Seed of splits, folds and methods.
     n_jobs : int or None, default=None
         Number of worker processes, each with BLAS in one thread. None: what ``joblib.parallel_config`` sets, or else
         all cores, but one for a study of less than 15 seconds. Results do not depend on it, except under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
-    retry_failed, probabilities : bool, default=False, bool, default=True
-        Compute failed entries of the journal again; compute and keep probabilities, a large part of the journal.
+    retry_failed : bool, default=False
+        Compute the failed entries of the journal again, for example after a package was updated.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
+    probabilities : bool, default=True
+        False computes and keeps labels only, which saves time and a large part of the journal.
     metric : str, optional
         Metric that ranks the methods and chooses parameters: "error", "balanced_error", "cost", "log_loss",
         "perplexity" or "nce", the normalized cross entropy; in a regression "rmse" (the default), "mae", "r2", or
@@ -241,7 +250,8 @@ class Study:
         else the error, or the balanced error if the smallest of G classes holds fewer than 0.4 n / G of n objects.
     race : bool, default=True
         Drop methods after 5, 7, 10, 14, 20, 28, ... splits that are at least one point and 1.28 standard errors worse
-        than the leader, by the test over objects. There is no race with your own splits, or leave-one-out.
+        than the leader, by the test over objects. There is no race with your own splits, leave-one-out, or fewer than 6
+        splits.
     time_budget : float or str, optional
         Time for reading the data and all splits, in seconds or as "90s", "5m", "2h". The method that has used the least
         time gets the next split; one whose next split does not fit into the time left is skipped from then on.
@@ -322,18 +332,21 @@ class Study:
             class with n_g of the n objects, so that the mean cost is the balanced error.
         priors : array-like of shape (G,) or "equal", optional
             Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
-        measure, objects : measure, sequence of n objects, optional
-            Turns objects into proximities; objects behind a matrix, for methods with ``reads="objects"``.
+        measure : measure, optional
+            Turns objects into proximities. One that learns is fitted on each training part.
+        objects : sequence of n objects, optional
+            The objects behind the matrix, for methods with ``reads="objects"``.
         splits : iterable of (train, test) or (train, test, seed), optional
-            Your own splits, indices or masks, with the seed of all methods. A test part may be empty if every method
-            has `details`: then methods are only fitted.
+            Your own splits, indices or masks, in place of the protocol's; the seed, if any, is that of all methods in
+            the split. A test part may be empty if every method has `details`: then methods are only fitted.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or call a function after each entry.
-        watch, announce : callable, optional
-            Called with the results so far, at intervals; called before anything is computed with the :class:`Estimate`
-            of the time that the open splits will take.
+        watch : callable, optional
+            Called with the results so far, at intervals while the study runs.
         note : mapping, optional
             Facts to keep with this session in journal and results, such as the commit of your own code.
+        announce : callable, optional
+            Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
         """
         start = time.monotonic()
         protocol = self._protocol()
@@ -389,7 +402,8 @@ class Study:
             **{name: getattr(problem, name) for name in same},
         )
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
-        expected, unknown = dict[str, float](), tuple[str, ...]()
+        expected: dict[str, float] = {}
+        unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, n_classes, protocol.n_inner(n_train))
         preparation = time.monotonic() - start

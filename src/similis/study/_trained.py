@@ -65,8 +65,10 @@ def train_model(
         All proximities, perhaps a stack of several; with `measure`, the objects or an :class:`~similis.io.Objects`.
     y : array-like of shape (n,), optional
         Labels, or numbers to predict; those of a Proximity or Objects need not be given again.
-    study, method : Study, str, optional
-        The study estimates the error; the method that it recommends is trained, unless `method` is given.
+    study : Study
+        Estimates the error. The method that it recommends is trained, unless `method` is given.
+    method : str, optional
+        One of the study's methods.
     kind, ids, groups, costs, priors, measure, progress, announce
         As for :meth:`Study.run`.
     columns : sequence of str, optional
@@ -148,13 +150,16 @@ class Predictions:
         Names of the objects.
     labels : ndarray of shape (m,)
         Predicted classes; predicted values of a regression.
-    proba, classes : ndarray of shape (m, G) or None, ndarray of shape (G,)
-        Class probabilities, if the model has them, and the classes of their columns.
+    proba : ndarray of shape (m, G) or None
+        Class probabilities, if the model has them.
+    classes : ndarray of shape (G,)
+        Classes of the columns of `proba`; empty for a regression.
     scores : ndarray of shape (m,)
         Low for objects unlike all training objects: the model's ``score_samples`` if it has one, else the highest
         similarity, or minus the lowest dissimilarity, to a training object that the model reads.
-    p_values, outlier_p : ndarray of shape (m, G) or None, ndarray of shape (m,) or None
+    p_values : ndarray of shape (m, G) or None
         P-value of each class, if the model was calibrated; a prediction set of level 1 - alpha has those above alpha.
+    outlier_p : ndarray of shape (m,) or None
         P-value of each object as an outlier, see :class:`~similis.ProximityOutlier`; None for several matrices.
     intervals : ndarray of shape (m, 2) or None
         Lower and upper ends of the intervals of a calibrated regression, with `confidence`.
@@ -190,9 +195,10 @@ def predict_rows(
         Proximities of new objects to the training objects, one row each, with columns matched by id if they have ids,
         else all or those that the model needs. For a model that measures: the objects, with features matched by name.
         For a model of several matrices: one block per matrix that it reads, in the order of ``trained.card.matrices``.
-    explain, confidence : int, default=0, float, optional
-        Number of training objects that explain each prediction, see :func:`similis.explain`; probability with which an
-        interval of a calibrated regression contains the true value.
+    explain : int, default=0
+        Number of training objects that explain each prediction, see :func:`similis.explain`.
+    confidence : float, optional
+        Probability with which an interval of a calibrated regression contains the true value.
     """
     model, card = trained.model, trained.card
     blocks: list[Any] = [rows] if isinstance(rows, Proximity | Objects) else list(rows)
