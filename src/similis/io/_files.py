@@ -392,18 +392,21 @@ def _written_format(path: Path) -> Format:
     raise ProximityError(f"{where}: files of the format {form.name} are read, but not written. Use {endings}.")
 
 
-def files_beside(path: Path) -> list[Path]:
+def files_beside(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files that belong to a matrix file and lie beside it: labels of a text file, card of an npy file.
 
     Parameters
     ----------
-    path : Path
+    path : str or path-like
         The matrix, which need not exist.
     """
+    path = Path(path)
     form = format_of_name(path)
     if form is None:
         return []
-    return [labels_beside(path)] if form.is_text else [sidecar(path)] if form.name == "npy" else []
+    if form.is_text:
+        return [labels_beside(path)]
+    return [sidecar(path)] if form.name == "npy" else []
 
 
 def _check_square(P: Proximity, where: str) -> None:
