@@ -49,8 +49,10 @@ class Format:
         proximity)`` writes to a binary file.
     is_text, holds_sparse : bool, default=False
         Whether the file is text, perhaps compressed, with labels beside it; whether `write` takes a sparse matrix.
-    magic, kind : bytes, {"similarity", "dissimilarity"}, optional
-        First bytes, and kind of the values, of every file of this format.
+    magic : bytes, optional
+        First bytes of every file of this format.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values of every such file.
     """
 
     name: str
@@ -432,7 +434,9 @@ def write_proximity(
     labels: ArrayLike | None = None,
     column_ids: Sequence[Any] | None = None,
 ) -> None:
-    """Write a proximity matrix, with its ids, kind and labels; a reader finds the old file or the new one.
+    """Write a proximity matrix, with its ids, kind and labels.
+
+    The file is renamed when it is complete: a reader finds the old file or the new one.
 
     Parameters
     ----------
@@ -443,6 +447,15 @@ def write_proximity(
         The matrix. A pandas or polars frame brings its ids.
     ids, kind, labels, column_ids : optional
         As in :class:`Proximity`, in place of those of `proximity`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import read_proximity, write_proximity
+    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
+    >>> write_proximity(path, [[0, 4], [4, 0]], ids=["a", "b"], kind="dissimilarity")
+    >>> read_proximity(path).values[0]
+    array([0., 4.])
     """
     path = Path(path)
     form = _written_format(path)

@@ -310,8 +310,10 @@ def check_classes(labels: Array, where: str) -> None:
 
     Parameters
     ----------
-    labels, where : ndarray of shape (n,), str
-        Labels, and the name of their file for the message.
+    labels : ndarray of shape (n,)
+        Labels.
+    where : str
+        Name of their file, for the message.
     """
     if len(labels) > 2 and len(np.unique(labels)) == len(labels):
         raise ProximityError(
@@ -355,10 +357,14 @@ class Objects:
     ----------
     values : ndarray of shape (n, d), or (n,) for one column of text or the objects of a JSON file
         Numbers (NaN for empty cells) if every column holds numbers, text if none does, otherwise both (dtype object).
-    columns, types : tuple of str, dict or None
-        Names of the features, and how each is read, see :func:`read_objects`; None for objects that are no table.
-    ids, labels : tuple of str or None, ndarray of shape (n,) or None
-        One name and one class label per object.
+    columns : tuple of str
+        Names of the features.
+    ids : tuple of str or None
+        One name per object.
+    labels : ndarray of shape (n,) or None
+        One class label per object.
+    types : dict or None
+        How each column is read, see :func:`read_objects`; by default inferred. None for objects that are no table.
     """
 
     values: Array
