@@ -342,7 +342,7 @@ def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
     system = eigen_symmetric(B)
     values, size = system.values, np.abs(system.values)
     negative = values[values < -system.tolerance]
-    mass = float(-negative.sum()) / (float(size.sum()) or 1.0)
+    mass = abs(float(negative.sum())) / (float(size.sum()) or 1.0)
     rank = int((size > system.tolerance).sum())
     return SpectrumFacts(not negative.size, negative.size, mass, float(values[0]), float(values[-1]), rank)
 
