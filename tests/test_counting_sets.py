@@ -66,6 +66,13 @@ def test_new_features_count_for_nothing(tmp_path):
         np.testing.assert_array_equal(one.transform([{"hair", "beard"}]), [[len(x & {"hair"}) for x in SETS]])
 
 
+def test_a_part_of_encoded_objects_keeps_the_rule_for_missing_values():
+    X = np.array([["a", None], ["a", "b"], ["c", None], ["c", "b"]], dtype=object)
+    measure = Counting(missing="mismatch").fit(X)
+    part = measure.encode(X)[1:4]
+    np.testing.assert_array_equal(measure.block(part, part), measure.matrix(X)[1:4, 1:4])
+
+
 def test_messages():
     with pytest.raises(ProximityError, match=r"Row 0 has 2 values, row 1 has 1.*sets=True"):
         Counting().fit([["a", "b"], ["a"]])

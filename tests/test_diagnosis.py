@@ -51,6 +51,7 @@ def test_what_is_broken_is_counted(rng):
 def test_negative_mass_by_hand():
     found = diagnose([[0.0, 1.0], [1.0, 0.0]])
     assert (found.spectrum.n_negative, found.spectrum.negative_mass) == (1, 0.5)
+    assert str(diagnose(np.zeros((4, 4))).spectrum.negative_mass) == "0.0"
 
 
 def test_triangles_by_hand():

@@ -7,7 +7,7 @@ import pytest
 
 from similis import Proximity, ProximityError, read_proximity, write_proximity
 from similis.exceptions import InputWarning
-from similis.io import align_labels, check_classes, read_labels
+from similis.io import align_labels, check_classes, files_beside, read_labels
 
 IDS = ["a", "b", "c", "d"]
 
@@ -146,6 +146,24 @@ def test_read_proximity_keeps_the_labeled_objects(tmp_path, rng):
             np.testing.assert_array_equal(P.values, values[np.ix_([1, 3], [1, 3])])
     with pytest.warns(InputWarning), pytest.raises(ProximityError, match="has no label for 'a', one of 2 without"):
         read_labels(tmp_path / "y.csv", IDS, 4)
+
+
+def test_wrong_arguments_of_label_readers():
+    for read in (align_labels, read_labels):
+        with pytest.raises(ProximityError, match=r"one object id per object\. Got a int instead of a list"):
+            read("no.csv", 1, 1)
+        with pytest.raises(ProximityError, match="Got 1 ids for 3 objects"):
+            read("no.csv", ["a"], 3)
+        with pytest.raises(TypeError, match="not int"):
+            read(0, None, 1)
+
+
+def test_files_beside_a_path_or_text():
+    assert [str(path) for path in files_beside("m.csv")] == ["m.labels.csv"]
+    assert [str(path) for path in files_beside("m.npy")] == ["m.npy.json"]
+    assert files_beside("m.npz") == files_beside("m.unknown") == []
+    with pytest.raises(TypeError, match="not int"):
+        files_beside(0)
 
 
 def test_take_of_blocks_and_stacks(rng):

@@ -100,7 +100,8 @@ def compact(model: Any, *, return_columns: bool = False) -> Any:
     ----------
     model : fitted classifier or pipeline
         A classifier of similis, or a pipeline that ends in one or in scikit-learn's ``SVC`` on rows (kernel
-        "precomputed" or "linear", without probabilities), whose coefficients then include a spectrum transform.
+        "precomputed" or "linear", without probabilities), whose coefficients then include a spectrum transform. A
+        pipeline that starts with ``Pairwise`` keeps the needed objects only and measures new objects against them.
     return_columns : bool, default=False
         Also return the columns that the reduced model reads.
 

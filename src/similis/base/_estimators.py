@@ -264,13 +264,17 @@ class ProximityClassifier(ClassifierMixin, _Predictor):
         return self.check_training_labels(X, y, **options)
 
     def class_scores(self, Q: Array) -> Array:
-        """Score validated rows, (m, G), by default by probabilities: the hook behind ``predict``."""
+        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
+
+        Scores are probabilities, unless :meth:`scores_to_response` converts them.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
     def scores_to_response(self, scores: Array, response: str) -> Array:
         """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function".
 
-        By default scores are probabilities and decision values; for two classes, these are differences.
+        By default the scores themselves are the probabilities; the decision values are the scores, or for two classes
+        the second score minus the first.
         """
         if response == "predict":
             return self.classes_[self.scores_to_codes(scores)]

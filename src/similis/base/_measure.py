@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -56,8 +55,10 @@ class Measure(FittedArrays, BaseEstimator):
         Class attribute: m(x, z) equals m(z, x) for all objects, so that half of a square matrix is computed.
     domain_ : ndarray, tuple (low, high) or None
         The values that the measure can take, the interval that contains them, or None if neither is known.
-    keeps_float32, fit_only_indexes : bool
-        Class attributes: two float32 collections give a float32 matrix; no value depends on what :meth:`learn` stores.
+    keeps_float32 : bool
+        Class attribute: two float32 collections give a float32 matrix.
+    fit_only_indexes : bool
+        Class attribute: :meth:`learn` stores lookup tables only, on which no value depends.
     cells : {"number", "text", "category", "mixed", "binary"} or None
         Class attribute: how :func:`similis.io.read_objects` reads cells; None: numbers if all are numbers, else text.
 
@@ -196,7 +197,10 @@ class Measure(FittedArrays, BaseEstimator):
         return objects
 
     def verify_objects(self, objects: Any) -> None:
-        """Raise an error unless objects from a model file are what :meth:`validate_objects` returns, and accepts."""
+        """Raise an error unless objects from a model file are what :meth:`validate_objects` returns.
+
+        A measure whose :meth:`validate_objects` does not accept its own results overrides it.
+        """
         self._check_width(self.validate_objects(objects))
 
     def _check_width(self, objects: Any) -> None:
@@ -221,8 +225,12 @@ def for_each_strip(work: Work, n_rows: int, n_jobs: int | None = None, tick: Tic
             tick(rows.stop - rows.start)
 
     workers = min(effective_n_jobs(n_jobs), len(strips))
-    with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        list((pool.map if pool else map)(one, strips))
+    if workers <= 1:
+        for rows in strips:
+            one(rows)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, strips))
 
 
 def fill_strips(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import partial
 from numbers import Integral as Integral
 from numbers import Real
 from typing import Any, TypeVar, dataclass_transform
@@ -59,15 +58,32 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
     ----------
     fit : callable
         ``fit`` or ``partial_fit`` of an estimator. Estimators fitted inside it are not checked again.
+
+    Examples
+    --------
+    >>> from similis.base import ProximityEstimator, at_least, estimator, param, validated
+    >>> @estimator
+    ... class Example(ProximityEstimator):
+    ...     k: int = param(1, at_least(1))
+    ...     @validated
+    ...     def fit(self, X, y=None):
+    ...         return self
+    >>> Example(k=2).fit(None)
+    Example(k=2)
     """
     decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=True)(fit)
     return decorated
 
 
-# Decorates ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too.
-validated_outer = _fit_context(prefer_skip_nested_validation=False)
-# Decorates a function whose arguments are checked against a dictionary of constraints.
-validated_function = partial(validate_params, prefer_skip_nested_validation=True)
+def validated_outer(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too."""
+    decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=False)(fit)
+    return decorated
+
+
+def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:
+    """Decorate a function so that its arguments are checked."""
+    return validate_params(constraints, prefer_skip_nested_validation=True)
 
 
 class Number(Interval):

@@ -161,13 +161,19 @@ class PathMixin(_GridPath):
         raise NotImplementedError(f"{type(self).__name__} must define path_scores(S, codes, Q, points).")
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterable[Array]:
-        """Score every object, (n, G), for each grid point, from the objects outside its fold; -inf without a class."""
+        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`.
+
+        A class without objects outside the fold has the score minus infinity.
+        """
         return self.score_folds(S, codes, test_fold, points)
 
     def score_folds(
         self, S: Array, codes: Indices, test_fold: Indices, points: Points, options: FoldOptions | None = None
     ) -> list[Array]:
-        """Call :meth:`path_scores` for each fold, with `options`, additional keyword arguments of each fold."""
+        """Call :meth:`path_scores` on the training and test part of each fold; see :meth:`path_scores_cv`.
+
+        `options` are additional keyword arguments of ``path_scores``, one dict per fold in ascending order.
+        """
         scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
         for (test, train, S_train, S_test), extra in zip(self._folds(S, test_fold), options or repeat({})):
             # A class that occurs in this fold only is absent from the training part.
@@ -202,6 +208,19 @@ class RegressorPathMixin(_GridPath):
     ----------
     path_params : tuple of str
         Class attribute: parameters whose values may differ between the points of one call of :meth:`path_values`.
+
+    Examples
+    --------
+    >>> from similis.base import ProximityRegressor, RegressorPathMixin
+    >>> class PowerMean(RegressorPathMixin, ProximityRegressor):
+    ...     path_params = ("power",)
+    ...     def __init__(self, *, power=1.0):
+    ...         self.power = power
+    ...     def path_values(self, S, target, Q, points):
+    ...         weights = [Q ** point["power"] for point in points]
+    ...         return [w @ target / w.sum(axis=1) for w in weights]
+    >>> PowerMean().predict_path([[1, 0], [0, 1]], [1.0, 5.0], [[1.0, 3.0]], [{"power": 1.0}, {"power": 2.0}])
+    [array([4.]), array([4.6])]
     """
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> Iterable[Floats]:

@@ -67,7 +67,14 @@ CATALOG = {
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """List the data sets of :func:`load_benchmark`, as named tuples."""
+    """List the data sets of :func:`load_benchmark`, as named tuples.
+
+    Examples
+    --------
+    >>> from similis.datasets import list_datasets
+    >>> [info.name for info in list_datasets() if info.where == "shipped"]
+    ['votes', 'sonar', 'promoters']
+    """
     return list(CATALOG.values())
 
 

@@ -45,10 +45,12 @@ def decide_kind(
 
     Parameters
     ----------
-    values, where : array of shape (n, n), (m, n) or (n, n, q), str
-        Proximities, and the name of their file for messages.
+    values : array of shape (n, n), (m, n) or (n, n, q)
+        Proximities.
     given, stated : {"similarity", "dissimilarity"} or None
         Kinds that the user gave and that the file states. The first one wins, with a warning where they differ.
+    where : str
+        Name of the file, for messages.
     required : bool, default=False
         Whether to decide by the diagonal, with a warning, and to raise an error where it does not show the kind.
     """

@@ -49,8 +49,10 @@ class Format:
         proximity)`` writes to a binary file.
     is_text, holds_sparse : bool, default=False
         Whether the file is text, perhaps compressed, with labels beside it; whether `write` takes a sparse matrix.
-    magic, kind : bytes, {"similarity", "dissimilarity"}, optional
-        First bytes, and kind of the values, of every file of this format.
+    magic : bytes, optional
+        First bytes of every file of this format.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values of every such file.
     """
 
     name: str
@@ -392,18 +394,21 @@ def _written_format(path: Path) -> Format:
     raise ProximityError(f"{where}: files of the format {form.name} are read, but not written. Use {endings}.")
 
 
-def files_beside(path: Path) -> list[Path]:
+def files_beside(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files that belong to a matrix file and lie beside it: labels of a text file, card of an npy file.
 
     Parameters
     ----------
-    path : Path
+    path : str or path-like
         The matrix, which need not exist.
     """
+    path = Path(path)
     form = format_of_name(path)
     if form is None:
         return []
-    return [labels_beside(path)] if form.is_text else [sidecar(path)] if form.name == "npy" else []
+    if form.is_text:
+        return [labels_beside(path)]
+    return [sidecar(path)] if form.name == "npy" else []
 
 
 def _check_square(P: Proximity, where: str) -> None:
@@ -429,7 +434,9 @@ def write_proximity(
     labels: ArrayLike | None = None,
     column_ids: Sequence[Any] | None = None,
 ) -> None:
-    """Write a proximity matrix, with its ids, kind and labels; a reader finds the old file or the new one.
+    """Write a proximity matrix, with its ids, kind and labels.
+
+    The file is renamed when it is complete: a reader finds the old file or the new one.
 
     Parameters
     ----------
@@ -440,6 +447,15 @@ def write_proximity(
         The matrix. A pandas or polars frame brings its ids.
     ids, kind, labels, column_ids : optional
         As in :class:`Proximity`, in place of those of `proximity`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import read_proximity, write_proximity
+    >>> path = os.path.join(tempfile.mkdtemp(), "two.npz")
+    >>> write_proximity(path, [[0, 4], [4, 0]], ids=["a", "b"], kind="dissimilarity")
+    >>> read_proximity(path).values[0]
+    array([0., 4.])
     """
     path = Path(path)
     form = _written_format(path)

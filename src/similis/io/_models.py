@@ -272,18 +272,30 @@ class ModelCard:
 
     Attributes
     ----------
-    method, params : str, dict
-        Name in the table of methods, and its parameters chosen on all data.
+    method : str
+        Name in the table of methods.
+    params : dict
+        Parameters chosen on all data.
     reads, kind : str
         Input of ``predict`` ("proximities" or "objects"), and kind of the proximities.
-    classes, n : list, int
-        Class labels, none for a regression, and number of training objects.
-    ids, needed : list or None
-        Names of the training objects, and positions of those whose columns the model reads; None for all.
-    columns, types, measure : list of str, dict, str or None
-        Names of the objects' features, how each is read (see :func:`read_objects`), and the measure.
-    fingerprint, versions, created, digest : dict, dict, str, str
-        Digests of data and labels, package versions, UTC time of training, and digest of the model file.
+    classes : list
+        Class labels; empty for a regression.
+    n : int
+        Number of training objects.
+    ids : list of str or None
+        Names of the training objects, in the order of the columns.
+    needed : list of int or None
+        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
+    columns : list of str or None
+        Names of the objects' features.
+    types : dict or None
+        How each column of a table of objects is read, see :func:`read_objects`; None for objects that are no table.
+    measure : str or None
+        Measure that compares objects.
+    fingerprint, versions : dict
+        Digests of data and labels; package versions.
+    created, digest : str
+        UTC time of training; digest of the model file that the card belongs to.
     expected : dict or None
         ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval``, its ``level``,
         ``balanced_error`` and the ``protocol`` of the estimate; None if some split failed.
@@ -325,8 +337,12 @@ class TrainedModel:
 
     Attributes
     ----------
-    model, card, result : estimator, ModelCard, StudyResult or None
-        Fitted on all data; training data and expected error; the study, None for a model read from a file.
+    model : estimator
+        Fitted on all data.
+    card : ModelCard
+        Training data and expected error.
+    result : StudyResult or None
+        The study; None for a model that was read from a file.
     """
 
     model: Any

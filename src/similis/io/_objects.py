@@ -46,14 +46,18 @@ def align_labels(
     ----------
     path : str or path-like
         A text file or Excel workbook: one label per line, in the order of the objects, or a table with a column of ids.
-    ids, n : sequence of str or None, int
-        Ids and number of the objects. Without ids, those in the file must be row numbers: 0 to n - 1, or 1 to n.
+    ids : sequence of str or None
+        Ids of the objects. Without them, those in the file must be row numbers: 0 to n - 1, or 1 to n.
+    n : int
+        Number of objects.
     column, id_column : str, optional
         Name or number (from 1 on) of the column of labels and of ids, by default recognized by names and contents.
     na : sequence of str, optional
         Spellings of a missing label, beside an empty cell. By default NA, N/A, NaN, null and similar ones.
-    what, max_bytes : str, int, default="label" and 2**31
-        Name of the values in messages, for example "group"; largest size of the unpacked file.
+    what : str, default="label"
+        Name of the values in messages, for example "group".
+    max_bytes : int, default=2**31
+        Largest size of the unpacked file.
 
     Returns
     -------
@@ -70,6 +74,7 @@ def align_labels(
     >>> align_labels(path, ["a", "c"], 2)
     (array([0, 1]), array(['y', 'x'], dtype='<U1'))
     """
+    ids = None if ids is None else as_ids(ids, n, "object")
     table = _LabelFile(Path(path), what, ids, n, {"", *(NA if na is None else na)}, max_bytes)
     is_list = not table.rows or (table.width == 1 and id_column is None)
     found = table.by_position() if is_list else table.by_id(column, id_column)
@@ -282,7 +287,9 @@ def _looks_like_labels(cells: list[str]) -> bool:
     return whole and 1 < len(set(cells)) < len(cells)
 
 
-def read_labels(path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label") -> Array:
+def read_labels(
+    path: str | os.PathLike[str], ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
+) -> Array:
     """Read one label per object, as :func:`align_labels` does; an object without one is an error.
 
     Parameters
@@ -303,8 +310,10 @@ def check_classes(labels: Array, where: str) -> None:
 
     Parameters
     ----------
-    labels, where : ndarray of shape (n,), str
-        Labels, and the name of their file for the message.
+    labels : ndarray of shape (n,)
+        Labels.
+    where : str
+        Name of their file, for the message.
     """
     if len(labels) > 2 and len(np.unique(labels)) == len(labels):
         raise ProximityError(
@@ -348,10 +357,14 @@ class Objects:
     ----------
     values : ndarray of shape (n, d), or (n,) for one column of text or the objects of a JSON file
         Numbers (NaN for empty cells) if every column holds numbers, text if none does, otherwise both (dtype object).
-    columns, types : tuple of str, dict or None
-        Names of the features, and how each is read, see :func:`read_objects`; None for objects that are no table.
-    ids, labels : tuple of str or None, ndarray of shape (n,) or None
-        One name and one class label per object.
+    columns : tuple of str
+        Names of the features.
+    ids : tuple of str or None
+        One name per object.
+    labels : ndarray of shape (n,) or None
+        One class label per object.
+    types : dict or None
+        How each column is read, see :func:`read_objects`; by default inferred. None for objects that are no table.
     """
 
     values: Array

@@ -234,7 +234,8 @@ class _Collected:
         if absent is None and self.form == HITS and kind == "dissimilarity":
             top = float(values.max()) if len(values) else 0.0
             return top, f"{top:.6g}, the largest listed value"
-        absent = absent if absent is not None else "zero" if self.form == HITS else "missing"
+        if absent is None:
+            absent = "zero" if self.form == HITS else "missing"
         if absent == "zero" and kind == "dissimilarity":
             wrong = "with absent='zero', absent pairs would have dissimilarity zero, as if they were identical"
             raise ProximityError(f"{self.where}: {wrong}. Use absent='missing', or a number.")

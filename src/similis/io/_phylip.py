@@ -51,13 +51,13 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         found = quote_short(" ".join(first))
         raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {found}.")
     n, body = int(first[0]), lines[1:]
-    attempts = [_rows(body, n, strict) for strict in (False, True)]
-    for rows in (*attempts, attempts[0]):
+    for strict in (False, True, False):  # the last time for the message
+        rows = _rows(body, n, strict)
         counts = [len(numbers) for _, _, numbers in rows]
         is_matrix = len(rows) == n and row_spans(counts) is not None
         if is_matrix and all(is_number(cell) for _, _, numbers in rows for cell in numbers[:1]):
             break
-    else:  # the message is about the first attempt
+    else:
         if len(rows) != n:
             raise ProximityError(f"{where}: line {lines[0][0]} announces {n} objects. Got {len(rows)} rows below it.")
         start = counts[0] if counts[0] < 2 < n else None  # of a triangle

@@ -218,10 +218,12 @@ class BlockFile:
 
     Parameters
     ----------
-    path, dtype : Path, str
-        The finished file, ``.npy`` or ``.zarr``, and the type of the values, such as ``"<f8"``.
+    path : Path
+        The finished file, ``.npy`` or ``.zarr``.
     n, tile : int
-        Number of rows and columns of the matrix, and of a block.
+        Number of rows and columns of the matrix, and of a block; chunks of a zarr store divide it.
+    dtype : str
+        Type of the values, such as ``"<f8"``.
     """
 
     path: Path

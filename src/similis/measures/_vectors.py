@@ -56,7 +56,9 @@ class TwoWayArray:
         return self.rows.dtype
 
     def __getitem__(self, some: slice) -> TwoWayArray:
-        return both_layouts(self.rows[some])
+        # Both copies, since the left code of a value may differ from the right one.
+        rows = np.require(self.rows[some], requirements=["C", "W"])
+        return TwoWayArray(rows, np.array(self.columns[:, some], order="C"))
 
     def astype(self, dtype: Any) -> TwoWayArray:
         return self if self.dtype == dtype else TwoWayArray(self.rows.astype(dtype), self.columns.astype(dtype))

@@ -83,13 +83,16 @@ class CompleteKernel(ToRows):
 
     Attributes
     ----------
-    kernel_, auxiliary_ : ndarray of shape (n, n)
-        The fitted matrix K of the training objects, and the auxiliary kernel, or the weighted sum of several, or None.
+    kernel_ : ndarray of shape (n, n)
+        The fitted matrix K of the training objects.
+    auxiliary_ : ndarray of shape (n, n) or None
+        The auxiliary kernel, or the weighted sum of several.
     weights_ : ndarray or None
         ``"em"``, ``"frobenius"``: weights of the eigenvectors of the auxiliary kernel, or of the auxiliary kernels.
-    objective_, mu_ : float
-        Final objective (Stein's loss, a norm, a squared error plus norm, or minus a log posterior), and weight of the
-        nuclear norm, 0 for the other methods.
+    objective_ : float
+        Final objective of the method: Stein's loss, a norm, a squared error plus norm, or minus a log posterior.
+    mu_ : float
+        Weight of the nuclear norm; 0 for the other methods.
     loss_path_ : ndarray
         ``"em"``: Stein's loss after each step, which never rises; else empty.
     n_missing_, n_iter_ : int
@@ -284,8 +287,7 @@ def complete_kernel(
         Criterion for the completed kernel K.
 
         - ``"em"``: nearest in Stein's loss to a kernel M with the eigenvectors of `K_aux`, Eq. (6.4). For several
-          auxiliary kernels M is a weighted sum of them, which is the auxiliary kernel of the other methods; the paper
-          requires weights of sum one, here they are free.
+          auxiliary kernels M is a weighted sum of them, which is the auxiliary kernel of the other methods.
         - ``"frobenius"``: nearest to such an M in the Frobenius norm, Eq. (6.5).
         - ``"wishart"``: the expectation under a Wishart model around `K_aux`.
         - ``"nuclear"``: smallest nuclear norm, Eq. (6.2), or, with `mu`, fitting the known entries up to noise. With a
@@ -296,19 +298,30 @@ def complete_kernel(
     mu : float or "auto", default=0.0
         Weight of the nuclear norm relative to the squared error of the known entries; 0 keeps them exactly. ``"auto"``
         is 5 % of the largest eigenvalue of the matrix with zeros for missing entries. Only for ``"nuclear"``.
-    eta, degrees_of_freedom : float, default=1.0, None
-        Weight of the auxiliary kernel in ``"wishart"``, and r, above n - 1; None means the most probable one.
+    eta : float, default=1.0
+        Weight of the auxiliary kernel in ``"wishart"``.
+    degrees_of_freedom : float, default=None
+        r of ``"wishart"``, above n - 1; None means the most probable one.
     regularization : float, default=1e-6
         Smallest weight of an eigenvector in ``"em"``, and the ridge added to a sum of kernels and to `K_aux` in
         ``"wishart"``, relative to the mean self-similarity.
-    tol, max_iter : float, int, default=None, 5000
-        Tolerance of the stopping rule, by default that of the method, and largest number of steps.
+    tol : float, default=None
+        Tolerance of the stopping rule; None means the default of the method. For ``"em"``, the estimated distance of
+        the weights from their limits, relative to the largest weight.
+    max_iter : int, default=5000
+        Largest number of steps.
 
     Returns
     -------
     ndarray of shape (n, n)
         Symmetric, float32 if `K_partial` is. Known entries are kept exactly by all methods but ``"psd"`` and
         ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``.
+
+    Notes
+    -----
+    ``"em"`` alternates closed forms; Stein's loss never rises. For a sum of auxiliary kernels the second step lowers an
+    upper bound of the loss instead. The paper requires weights of sum one; here they are free, so that the kernels need
+    not have the scale of K.
 
     Examples
     --------

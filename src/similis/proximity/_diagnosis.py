@@ -142,12 +142,20 @@ class Diagnosis:
         Number of objects, and of those sampled if n is large.
     kind : {"similarity", "dissimilarity"}
         Kind of the proximities.
-    entries, triangles, distances : EntryFacts, TriangleFacts, DistanceFacts
-        Single entries, violations of the triangle inequality, and distribution of the dissimilarities.
-    spectrum, classes : SpectrumFacts or None, ClassFacts or None
-        Eigenvalues, None if entries are missing; balance and separation, None without labels.
-    suspects, advice : Suspects, tuple of Advice
-        Pairs whose value is inconsistent with the rest of the matrix; recommendations with reason and source.
+    entries : EntryFacts
+        Missing entries, symmetry, zeros, distinct values, duplicates, self-similarity.
+    spectrum : SpectrumFacts or None
+        Eigenvalues; None if entries are missing.
+    triangles : TriangleFacts
+        Violations of the triangle inequality.
+    distances : DistanceFacts
+        Shape of the distribution of the dissimilarities, hubness.
+    classes : ClassFacts or None
+        Balance and separation; None without labels.
+    suspects : Suspects
+        Pairs whose value is inconsistent with the rest of the matrix.
+    advice : tuple of Advice
+        Recommendations, each with its reason and source.
     """
 
     n: int
@@ -334,7 +342,7 @@ def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
     system = eigen_symmetric(B)
     values, size = system.values, np.abs(system.values)
     negative = values[values < -system.tolerance]
-    mass = float(-negative.sum()) / (float(size.sum()) or 1.0)
+    mass = abs(float(negative.sum())) / (float(size.sum()) or 1.0)
     rank = int((size > system.tolerance).sum())
     return SpectrumFacts(not negative.size, negative.size, mass, float(values[0]), float(values[-1]), rank)
 

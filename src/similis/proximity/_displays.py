@@ -56,10 +56,12 @@ class MatrixDisplay(Display):
         The matrix in the order shown, and the object at each position.
     bounds : ndarray of shape (G + 1,)
         First position of each class, and n.
-    class_names, codes : list of str, ndarray of shape (n,)
-        Names of the classes, empty without labels; class of each object shown, by default read from `bounds`.
+    class_names : list of str
+        Names of the classes; empty without labels.
     kind : {"similarity", "dissimilarity"}
         Kind of the entries.
+    codes : ndarray of shape (n,), optional
+        Class of each object shown; by default read from `bounds`.
     limits : tuple of float, optional
         Values at which the colors begin and end; by default the 1st and the 99th percentile.
 
@@ -102,8 +104,10 @@ class MatrixDisplay(Display):
 
         Parameters
         ----------
-        S, y : array-like of shape (n, n), array-like of shape (n,) or None
-            Proximities, of which NaN is left blank, and class labels.
+        S : array-like of shape (n, n)
+            Proximities; NaN is left blank.
+        y : array-like of shape (n,), optional
+            Class labels.
         kind : {"similarity", "dissimilarity"}, default="similarity"
             Kind of the entries.
         order : {"class", "seriation"}, default="class"
@@ -160,8 +164,10 @@ class SpectrumDisplay(Display):
 
     Parameters
     ----------
-    eigenvalues, repaired : ndarray of shape (n,), dict of str to ndarray of shape (n,)
-        Eigenvalues, descending, and after each repair, in the same order of eigenvectors.
+    eigenvalues : ndarray of shape (n,)
+        Descending.
+    repaired : dict of str to ndarray of shape (n,)
+        Eigenvalues after each repair, in the same order of eigenvectors.
     """
 
     eigenvalues: Array
@@ -251,8 +257,10 @@ class EmbeddingDisplay(_PairsDisplay):
         Coordinates; similarities enter as the largest one minus s.
     signature, shares : ndarray of shape (2,)
         -1 for an axis that shortens distances; its share in the magnitudes of the eigenvalues, 0 if pairs are missing.
-    codes, class_names : ndarray of shape (n,), list of str
-        Class of each object, and names of the classes; empty without labels.
+    codes : ndarray of shape (n,)
+        Class of each object.
+    class_names : list of str
+        Names of the classes; empty without labels.
     """
 
     points: Array

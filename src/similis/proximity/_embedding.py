@@ -34,10 +34,14 @@ class PseudoEuclidean(ToFeatures):
     ----------
     signature_, eigenvalues_ : ndarray of shape (n_components_,)
         Sign and value of l of each output column.
-    components_, n_components_ : ndarray of shape (n_components_, n), int
-        The eigenvectors, as rows, and the number of axes.
-    column_means_, asymmetry_ : ndarray of shape (n,), float
-        Mean of each column of D^2; ||D - D'|| / (2 ||D||), with a warning if D is asymmetric.
+    components_ : ndarray of shape (n_components_, n)
+        The eigenvectors, as rows.
+    column_means_ : ndarray of shape (n,)
+        Mean of each column of D^2.
+    n_components_ : int
+        Number of axes.
+    asymmetry_ : float
+        ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
 
     Notes
     -----

@@ -52,13 +52,19 @@ class PermutationTest:
     ----------
     name, statistic_name : str
         Names of the test and of its statistic: pseudo-F, F, R or r.
-    statistic, p_value : float
-        Observed statistic, and the fraction of all permutations, the observed order included, with a statistic at least
-        as extreme; NaN without permutations.
-    permutations, n_objects, n_groups : int
-        Numbers of random permutations, of objects, and of groups; None for the Mantel test.
-    r2, terms : float or None, tuple of Term
-        Share of the sum of squared dissimilarities that the groups explain, analysis-of-variance table (PERMANOVA).
+    statistic : float
+        Observed statistic.
+    p_value : float
+        Fraction of all permutations, the observed order included, with a statistic at least as extreme; NaN without
+        permutations.
+    permutations, n_objects : int
+        Numbers of random permutations and of objects.
+    n_groups : int or None
+        Number of groups; None for the Mantel test.
+    r2 : float or None
+        Share of the sum of squared dissimilarities that the groups explain (PERMANOVA).
+    terms : tuple of Term
+        Analysis-of-variance table (PERMANOVA).
     dispersions : dict of str to float
         Mean distance to the center of each group (PERMDISP).
     remarks : tuple of str
@@ -121,8 +127,10 @@ def permanova(
 
     Parameters
     ----------
-    D, y : array-like of shape (n, n), (n,)
-        Dissimilarities of all pairs, which need not be metric or Euclidean, and the group of each object.
+    D : array-like of shape (n, n)
+        Dissimilarities of all pairs. They need not be metric or Euclidean.
+    y : array-like of shape (n,)
+        Group of each object.
     permutations : int, default=999
         Number of random permutations; the smallest possible p-value is 1 / (permutations + 1).
     strata : array-like of shape (n,), optional
@@ -247,8 +255,10 @@ def permdisp(
     perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
     # Permuting the residuals keeps differences of the group means out of the reference distribution.
     residuals = z - means[codes]
-    members = (perms == g for g in range(n_groups))
-    between = sum(((own @ residuals) ** 2 / own.sum(axis=1) for own in members), np.zeros(len(perms)))
+    between = np.zeros(len(perms))
+    for g in range(n_groups):
+        members = perms == g
+        between += (members @ residuals) ** 2 / members.sum(axis=1)
     between[0] = np.sum((means[codes] - z.mean()) ** 2)
     total = np.full(len(perms), np.sum(residuals**2))
     total[0] += between[0]
@@ -271,7 +281,7 @@ def mantel(
     strata: Any = None,
     random_state: Any = None,
 ) -> PermutationTest:
-    """Test the correlation of two matrices over the same objects [mantel1967]; asymmetric ones over ordered pairs.
+    """Test the correlation of two matrices over the same objects.
 
     Parameters
     ----------
@@ -286,7 +296,7 @@ def mantel(
 
     Notes
     -----
-    The test of [mantel1967]. Asymmetric matrices are compared over ordered pairs.
+    The test of [mantel1967]. The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
 
     About sqrt(`permutations`) random orders of each matrix are drawn, and all pairs of them are compared, by one matrix
     product. Each pair is a uniform random permutation, any two are independent, and the observed pair takes each place

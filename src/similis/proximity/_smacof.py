@@ -31,8 +31,10 @@ class SMACOF(ToFeatures):
         Number of axes.
     method : {"metric", "ordinal"}, default="metric"
         Reproduce the dissimilarities, or only their order.
-    max_iter, tol : int, float, default=500, 1e-8
-        Stop after so many iterations, or when the stress decreases by less than this share.
+    max_iter : int, default=500
+        Maximal number of iterations.
+    tol : float, default=1e-8
+        Stop when the stress decreases by less than this share.
 
     Attributes
     ----------
@@ -40,8 +42,10 @@ class SMACOF(ToFeatures):
         Coordinates of the training objects.
     stress_ : float
         Normalized stress, sqrt(sum (t_ij - |x_i - x_j|)^2 / sum t_ij^2) over the known pairs; 0 is a perfect map.
-    stresses_, n_iter_ : ndarray, int
-        Its value at the start and after each iteration, which never increases, and the number of iterations.
+    stresses_ : ndarray
+        Its value at the start and after each iteration; it never increases.
+    n_iter_ : int
+        Number of iterations.
 
     Notes
     -----

@@ -49,7 +49,8 @@ class DissimilaritySpace(ToRows):
     Parameters
     ----------
     n_prototypes : int, default=None
-        Number of prototypes, at most the number of objects; by default its square root, rounded up.
+        Number of prototypes, at most the number of objects. None means the square root of the number of objects,
+        rounded up (all of them with ``selection="all"``).
     selection : {"all", "random", "kcenter", "medoids", "forward"}, default="all"
         Every object; random objects; repeatedly the object farthest from those selected; medoids of clusters; or, with
         labels, repeatedly the prototype with the smallest leave-one-out error of the nearest-prototype rule.
@@ -114,7 +115,9 @@ class DissimilaritySpace(ToRows):
 
 
 class SpectrumSquare(ToRows):
-    """Square the spectrum: S S', the linear kernel of the rows of any S ([chen2010] sec. 2.1.6); s becomes s S'.
+    """Square the spectrum: S S', a kernel for any S, symmetric or not ([chen2010] sec. 2.1.6).
+
+    It is the linear kernel on the rows of S as features. A new row s becomes s S'.
 
     Attributes
     ----------

@@ -53,8 +53,10 @@ class Suspects:
         differences of the two in local standard deviations.
     n_pairs, n_objects : int
         Numbers of pairs and of objects that were checked: a random part of a large matrix.
-    ids, skipped : tuple, str
-        Names of the objects in `pairs`, if given, and the reason if the matrix was not checked; else empty.
+    ids : tuple
+        Names of the objects in `pairs`, pair by pair; empty without names.
+    skipped : str
+        Reason if the matrix was not checked; else empty.
     """
 
     pairs: Indices
@@ -226,8 +228,10 @@ def spread(values: Floats) -> float:
 def _run_round(
     t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int
 ) -> tuple[Mask, Indices, Floats, Floats, Callable[[Floats], Floats]]:
-    """Predict from `filled` and compare with `t`; return pairs to replace before the next round, numbers and deviations
-    of the suspicious ones, the predictions, and the transformation to local standard deviations.
+    """Predict from `filled`, and compare `t` with the predictions.
+
+    Returns pairs to replace before the next round, numbers and deviations of the suspicious ones, the predictions, and
+    the transformation to local standard deviations.
     """
     narrow = width == WIDTHS[-1]
     T = squareform(filled, checks=False)
