@@ -29,7 +29,7 @@ class SetMeasure(base.Measure):
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
-        _kernels.set_model(1, fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
+        _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
     def validate_objects(self, X: Any) -> Any:
         return read_sets(X, self)
@@ -311,7 +311,7 @@ class Overlap(SetMeasure):
     domain_ = (0.0, 1.0)
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        _kernels.set_model(2, fx, fz, 0.0, 0.0, rows.start, rows.stop, common)
+        _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
 
 
 @base.estimator
@@ -360,7 +360,7 @@ class TverskyContrast(_Tversky):
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         # [cazzanti2007] Eq. (2.1) -> f(x and z) - alpha f(x \ z) - beta f(z \ x)
-        _kernels.set_model(0, fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
+        _kernels.contrast_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
 
 class TverskyRatio(_Tversky):
