@@ -81,10 +81,13 @@ def em_completion(
     ----------
     K, K_aux : ndarrays of shape (n, n)
         Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
-    known, floor : ndarray of bool of shape (n,), float
-        The known objects; smallest weight, above zero.
+    known : ndarray of bool of shape (n,)
+        The known objects.
+    floor : float
+        Smallest weight, above zero.
     tol, max_iter : float, int
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest; steps.
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
+        steps at most.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
