@@ -102,7 +102,9 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
             k = min(self.n_prototypes, len(members))
             labels = k_medoids(D[np.ix_(members, members)], k, sign=-1, random_state=rng).labels
             for cluster in np.unique(labels):
-                weights.append(np.isin(np.arange(len(codes)), members[labels == cluster]) / np.sum(labels == cluster))
+                mean = np.zeros(len(codes))
+                mean[members[labels == cluster]] = 1 / np.count_nonzero(labels == cluster)
+                weights.append(mean)
                 classes.append(g)
         return np.array(weights), np.array(classes, dtype=np.intp)
 
