@@ -41,8 +41,10 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_, asymmetry_ : ndarray of shape (G,), float
-        Class labels, and ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     weights_ : ndarray of shape (p, n)
         a, one row per prototype.
     prototype_classes_, offsets_ : ndarray of shape (p,)

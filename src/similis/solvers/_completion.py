@@ -310,8 +310,10 @@ def nearest_completion(
         Symmetric; only known entries are read.
     mu, psd : float, bool
         Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
-    tol, max_iter, start : float, int, ndarray of shape (n, n) or None
-        Largest relative change of X by the last step; steps at most; initial missing entries, zero by default.
+    tol, max_iter : float, int
+        Largest relative change of X by the last step; steps at most.
+    start : ndarray of shape (n, n), optional
+        Initial missing entries, zero by default. Where several X are optimal, it determines the result.
     """
     shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum

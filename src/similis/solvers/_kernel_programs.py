@@ -23,8 +23,10 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     ----------
     y, spectrum : ndarray of shape (n,), LearntSpectrum
         1 and -1; eigenvalues l_i, eigenvectors u_i and the anchor of the multipliers.
-    tau, eta, gamma : ndarray of shape (r, p), float, float
-        Last entries of the p vectors b_ij of each u_i; weights of c'Kc and of the distance from the anchor.
+    tau : ndarray of shape (r, p)
+        Last entries of the p vectors b_ij of each u_i; random in the paper.
+    eta, gamma : float
+        Weights of c'Kc and of the distance from the anchor.
     """
     values, U, anchor = spectrum.values, spectrum.vectors, spectrum.anchor
     (n, r), p = U.shape, tau.shape[1]
