@@ -12,7 +12,8 @@ from typing import Any
 _MODULES = {
     "_jit": "check_cache",  # the compilation decorator
     # Objects: categorical rows, sets as packed bits and vectors, sequences and time series, weighted point sets
-    "_features": "count_equal value_difference common_bits set_model residual_entropies minkowski",
+    "_features": "count_equal value_difference common_bits contrast_model ratio_model overlap_model "
+    "residual_entropies minkowski",
     "_sequences": "edit_distances warping_distances",
     "_point_sets": "greedy_matches shared_counts transport_costs",
     # Ranked neighbors for a grid of k: votes, weights from their own block (KRI, KRR, LIME), class models; NN-descent

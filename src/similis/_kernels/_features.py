@@ -26,6 +26,9 @@ def put_tile(tile, i0: int, height: int, j0: int, width: int, mirror: bool, out)
                 out[j0 + j, i0 + i] = tile[i, j]
 
 
+BYTE = 255  # largest count that fits into a byte
+
+
 @kernel
 def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
     """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``, [cazzanti2007] sec. 2.1."""
@@ -39,9 +42,9 @@ def count_equal(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
             for i in range(height):
                 row = tile[i]
                 row[:] = 0
-                for first in range(0, d, 255):
+                for first in range(0, d, BYTE):
                     few[:] = 0
-                    for k in range(first, min(first + 255, d)):
+                    for k in range(first, min(first + BYTE, d)):
                         a = A[i0 + i, k]
                         b = Bt[k, j0 : j0 + width]
                         for j in range(width):
@@ -125,19 +128,37 @@ def common_bits(A, Bt, start: int, stop: int, mirror: bool, out) -> None:
 
 
 @kernel
-def set_model(model: int, fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
-    """Turn saliences c in `out` into a contrast (0), ratio (1; [cazzanti2007] Eq. (2.1), (2.2)) or overlap (2)."""
-    # 0/0 is 1 if neither object has a salient feature, else 0.
+def contrast_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), [cazzanti2007] Eq. (2.1)."""
     for i in range(start, stop):
         for j in range(out.shape[1]):
             c = out[i, j]
-            left, right = alpha * (fx[i] - c), beta * (fz[j] - c)
-            if model == 0:
-                out[i, j] = c - left - right
-            else:
-                whole = c + left + right if model == 1 else min(fx[i], fz[j])
-                empty = 1.0 if fx[i] + fz[j] == 0 else 0.0
-                out[i, j] = c / whole if whole > 0 else empty
+            out[i, j] = c - alpha * (fx[i] - c) - beta * (fz[j] - c)
+
+
+@kernel
+def ratio_model(fx, fz, alpha: float, beta: float, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), [cazzanti2007] Eq. (2.2)."""
+    for i in range(start, stop):
+        for j in range(out.shape[1]):
+            c = out[i, j]
+            out[i, j] = _share(c, c + alpha * (fx[i] - c) + beta * (fz[j] - c), fx[i] + fz[j])
+
+
+@kernel
+def overlap_model(fx, fz, start: int, stop: int, out) -> None:
+    """Turn common saliences c in `out` into c / min(f(x), f(z))."""
+    for i in range(start, stop):
+        for j in range(out.shape[1]):
+            out[i, j] = _share(out[i, j], min(fx[i], fz[j]), fx[i] + fz[j])
+
+
+@kernel
+def _share(common: float, whole: float, total: float) -> float:
+    """Divide common by whole; 0/0 is 1 if neither object has a salient feature (`total` is zero), else 0."""
+    if whole > 0:
+        return common / whole
+    return 1.0 if total == 0 else 0.0
 
 
 @kernel

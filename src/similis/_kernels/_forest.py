@@ -72,8 +72,10 @@ def grow_tree(S, codes, objects, draws, max_depth: int, children, pairs, thresho
                 else:
                     a += 1
             for side in range(2):
-                children[node, side], depth[n_nodes] = n_nodes, depth[node] + 1
-                start[n_nodes], stop[n_nodes] = start[node] + side * a, stop[node] if side else start[node] + a
+                children[node, side] = n_nodes
+                start[n_nodes] = start[node] + side * a
+                stop[n_nodes] = stop[node] if side else start[node] + a
+                depth[n_nodes] = depth[node] + 1
                 n_nodes += 1
         node += 1
     return n_nodes

@@ -378,12 +378,13 @@ def _maximize(B, s, k: int, t: float, enough: float, work) -> None:
 @kernel
 def _newton_step(B, k: int, t: float, work) -> None:
     """Write the Newton step d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W."""
-    _v, Sv, p, d, Sd, Sp, step, _Sstep, M, L, inverse, order = work
+    p, d, Sd, Sp, step = work.p, work.d, work.Sd, work.Sp, work.step
+    M, L, inverse = work.M, work.L, work.inverse
     # The dual gradient is 2 S d, the Hessian -2 S - (4 / t) S (diag(p) - p p') S with diag(p) - p p' = W P W. The inner
     # matrix avoids the inverse of a singular S; (P W S W P)_ij = sqrt(p_i p_j) (S_ij - (Sp)_i - (Sp)_j + p'Sp).
     pSp = pSd = 0.0
     for i in range(k):
-        Sp[i] = Sv[i] + Sd[i]
+        Sp[i] = work.Sv[i] + Sd[i]
         pSp += p[i] * Sp[i]
         pSd += p[i] * Sd[i]
     for i in range(k):
@@ -391,7 +392,7 @@ def _newton_step(B, k: int, t: float, work) -> None:
         for j in range(i + 1):
             M[i, j] = root * p[j] ** 0.5 * (B[i, j] - Sp[i] - Sp[j] + pSp)
         step[i] = root * (Sd[i] - pSd)
-    grow_cholesky(M, 0.5 * t, EPS * t, True, order, np.intp(0), k, L, inverse)
+    grow_cholesky(M, 0.5 * t, EPS * t, True, work.order, np.intp(0), k, L, inverse)
     forward_substitute(L, inverse, k, step)
     back_substitute(L, inverse, k, step)
     for i in range(k):

@@ -112,13 +112,17 @@ def margin_exchange(S, codes, starts, factor, rows, C: float, u, pull) -> None:
         for _ in range(3):
             a, b = -1, -1  # class whose constraint is violated most, and least among those with a multiplier
             for g in range(n_classes):
-                if g != codes[i]:
-                    a = g if u[i, g] < C and (a < 0 or cost[g] > cost[a]) else a
-                    b = g if u[i, g] > 0.0 and (b < 0 or cost[g] < cost[b]) else b
+                if g != codes[i] and u[i, g] < C and (a < 0 or cost[g] > cost[a]):
+                    a = g
+                if g != codes[i] and u[i, g] > 0.0 and (b < 0 or cost[g] < cost[b]):
+                    b = g
             if a < 0 or b < 0 or cost[a] - cost[b] <= 1e-15 * abs(cost[a]):
                 break
             gain, both = cost[a] - cost[b], curvature[a] + curvature[b]
-            step, moved = min((C - u[i, a]) * f[a], u[i, b] * f[b], gain / both if both > 1e-300 else np.inf), 0.0
+            step = min((C - u[i, a]) * f[a], u[i, b] * f[b])
+            if both > 1e-300:
+                step = min(step, gain / both)
+            moved = 0.0
             for _ in range(2):  # a Newton step that passes the minimum is followed by a secant step back
                 moved += step
                 for j in range(starts[a], starts[a + 1]):

@@ -70,7 +70,10 @@ def _newton(d, w, mu: float, nu: float) -> tuple[float, float]:
         mean = z1 / z0
         log_z = math.log(z0)
         excess = math.log(mean / mu) - math.log((1.0 - mean) / nu)
-        low, high = (x, high) if excess > 0.0 else (low, x)
+        if excess > 0.0:
+            low = x
+        else:
+            high = x
         step = excess * mean * (1.0 - mean) / (z2 / z0 - mean * mean)
         # Before the bracket: at the root a step rounds to zero and lies on its edge.
         if abs(excess) <= 4e-15 or abs(step) <= 1e-15 * x:

@@ -209,10 +209,14 @@ def _nearest(values, sign: float, best_rank, count):
     """Return the class of the most similar centroid; ties are decided by class count, then by the smaller code."""
     winner = -1
     for c in range(best_rank.shape[0]):
-        if best_rank[c] >= 0:
-            here, there = sign * values[best_rank[c]], sign * values[best_rank[winner]]
-            if winner < 0 or here > there or (here == there and count[c] > count[winner]):
-                winner = c
+        if best_rank[c] < 0:
+            continue
+        if winner < 0:
+            winner = c
+            continue
+        here, there = sign * values[best_rank[c]], sign * values[best_rank[winner]]
+        if here > there or (here == there and count[c] > count[winner]):
+            winner = c
     return max(winner, 0)
 
 

@@ -4,8 +4,6 @@ Sums of at most `SUMMANDS` entries are kept in the precision of the matrix, sums
 precision a result of nonnegative terms thus has a relative error below (SUMMANDS + 2) / 2^24.
 """
 
-import numpy as np
-
 from similis._kernels._jit import kernel
 
 SUMMANDS = 512
@@ -55,9 +53,9 @@ def group_sums(A, codes, sums, W) -> None:
 
 @kernel
 def permuted_rows(A, orders, first: int, last: int, symmetric: bool, out) -> int:
-    """Write ``A[order[i], order[j]]`` for i from `first` to `last`, one row per order, and return the number of columns.
+    """Write ``A[order[i], order[j]]`` for i from `first` to `last` and all j, with `symmetric` all j < i.
 
-    j takes all values; with `symmetric`, those below i.
+    There is one row per order; the number of columns is returned.
     """
     at = 0
     for p in range(orders.shape[0]):

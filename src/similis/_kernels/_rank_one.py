@@ -124,7 +124,10 @@ def _root(P, W, D, r: int, j: int, level: float, most: float) -> tuple[int, floa
         size = level - psi + phi  # sum of absolute terms: psi <= 0 <= phi
         if abs(f) <= 2.0 * EPS * size:  # f is zero to rounding
             break
-        low, high = (offset, high) if f < 0.0 else (low, offset)
+        if f < 0.0:
+            low = offset
+        else:
+            high = offset
         if high - low <= 2.0 * EPS * max(abs(low), abs(high)):
             break
         # c eta^2 - a eta + b = 0 for the step eta, solved without cancellation.
@@ -231,7 +234,10 @@ def _project(v, y, C: float) -> None:
             total += min(max(u, bottom), top)
         if abs(total) <= 1e-15 * C:
             break
-        low, high = (t, high) if total > 0.0 else (low, t)
+        if total > 0.0:
+            low = t
+        else:
+            high = t
         step = t + total / free if free > 0 else 0.5 * (low + high)
         if not (low < step < high):
             step = 0.5 * (low + high)

@@ -28,8 +28,10 @@ class SDADisplay(Display):
     ----------
     values : list of ndarray
         Values of each statistic at which its models were evaluated: Omega, or points that cover it.
-    probabilities, exponents : list of ndarray of shape (G, len(values)), ndarray of shape (G, M)
-        gamma_gm exp(lambda_gm v) of each class, NaN for a density that is a point mass; lambda_gm.
+    probabilities : list of ndarray of shape (G, len(values))
+        gamma_gm exp(lambda_gm v) of each class; NaN for a density that is a point mass.
+    exponents : ndarray of shape (G, M)
+        lambda_gm.
     ends, continuous : list of tuple (low, high), list of bool
         Ends of each Omega, and True where it is an interval.
     class_names, statistic_names : list of str

@@ -223,8 +223,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
 
     Attributes
     ----------
-    classes_, priors_ : ndarray of shape (G,)
-        Class labels, and priors of the whole training set, for comparison; the local ones differ from row to row.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    priors_ : ndarray of shape (G,)
+        Priors of the whole training set, for comparison; the local ones differ from row to row.
     domain_ : ndarray or tuple
         Omega: its values, or its two ends.
     n_neighbors_, radius_factor_ : int, float
@@ -234,8 +236,9 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
     -----
     The paper does not specify what "reverts to local nearest centroid" covers; here it is the whole decision, with a
     probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
-    models. A class all of whose weights are zero is modeled with equal weights. The centroid among equals is the
-    nearest. An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
+    models. The paper prints arg max in its rule with costs, where arg min is meant. A class all of whose weights are
+    zero is modeled with equal weights. The centroid among equals is the nearest. An empirical Omega of more than 2^21
+    values is represented by a sample, see :class:`SDA`.
 
     The factor of ``neighborhood="radius"`` is meant for positive similarities. Where the best similarity is negative,
     neighbors have at least best * (1 + alpha); where it is zero, only objects with the same value are neighbors. Models
@@ -296,7 +299,10 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         return self._modeled(Q, self._posterior, always=False)
 
     def class_log_prob(self, X: ArrayLike) -> Array:
-        """Log-probability, (m, G), of similarities to local centroids; minus infinity without any, off a point mass."""
+        """Log-probability, (m, G), of an object's similarities to the local centroids under each class.
+
+        Minus infinity for a class without neighbors, and off a point mass.
+        """
         return self.map_rows(lambda Q: self._modeled(Q, lambda limits, *_: limits.log()), X)
 
     def score_samples(self, X: ArrayLike) -> Array:

@@ -114,7 +114,10 @@ def _holds_numbers(column: Array) -> bool:
 
 @storable
 class ConditionalGaussians(FittedArrays):
-    """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class."""
+    """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
+
+    Its covariance is (1 - r) C_g + r diag(C), r the `regularization` and diag(C) pooled variances.
+    """
 
     fitted_arrays = {
         "_t": fitted_indices("t"),
@@ -144,7 +147,7 @@ class ConditionalGaussians(FittedArrays):
         self._slope, self.covariances = np.zeros((G, d, a)), np.empty((G, d, d))
         for g, rows in enumerate(members):
             w = within[rows][:, keep]
-            C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])  # r diag(C) of pooled variances
+            C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])
             if a:
                 self._slope[g] = cho_solve(cho_factor(C[:a, :a]), C[:a, a:]).T
             self.covariances[g] = C[a:, a:] - self._slope[g] @ C[:a, a:]
@@ -190,8 +193,10 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         Class labels and priors.
     numeric_, categorical_ : ndarray of int
         Column numbers.
-    measure_, sda_ : Measure, SDA
-        The fitted measure, and the model of the categorical part; None without categorical columns.
+    measure_ : Measure or None
+        The fitted measure; None without categorical columns.
+    sda_ : SDA or None
+        The model of the categorical part, which reads similarities to ``objects_``; None without categorical columns.
     objects_ : ndarray
         Categorical parts of the training rows that new rows are compared with.
     means_, covariances_ : ndarray of shape (G, d), (G, d, d)
@@ -199,8 +204,9 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The paper leaves the conditional model open; conditioning on every combination of categories, as it remarks, needs
-    too many models. A numeric column that is constant in training is left out.
+    The paper prints arg max in (3.43) and (3.44), where the least expected cost is meant, and leaves the conditional
+    model open; conditioning on every combination of categories, as it remarks, needs too many models. A numeric column
+    that is constant in training is left out.
 
     Examples
     --------

@@ -56,8 +56,10 @@ class MixtureSDA(ExponentialClassifier):
 
     Attributes
     ----------
-    classes_, n_components_, n_iter_ : ndarray of shape (G,), (G,), int
-        Class labels, number of centroids of each class, and iterations of the longest path.
+    classes_, n_components_ : ndarray of shape (G,)
+        Class labels, and number of centroids of each class.
+    n_iter_ : int
+        Iterations of the longest path.
     centroids_ : ndarray of shape (G, c)
         Training indices of each class's centroids, the columns that ``predict`` reads; -1 where a class has fewer.
     weights_, exponents_, log_normalizers_ : ndarray of shape (G, G, c)
@@ -70,10 +72,11 @@ class MixtureSDA(ExponentialClassifier):
 
     Notes
     -----
-    Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). On an
-    interval the likelihood has no upper bound, as for Gaussian mixtures; a pseudocount gives it one. BIC and AIC of
-    class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An empirical Omega of
-    more than 2^21 values is represented by a sample, see :class:`SDA`.
+    Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). "The
+    log-likelihood" of figure 5.1 of the paper is that of the mixture; eq. (5.13) is the function that one iteration
+    maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a pseudocount gives it one.
+    BIC and AIC of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
+    empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     Examples
     --------
@@ -184,7 +187,8 @@ class MixtureSDA(ExponentialClassifier):
             share = np.full((len(rows), c), 1.0 / c)
             if self.init == "medoids":
                 share = np.eye(c)[np.argmax(self.sign * T[rows], axis=1)]
-            work, path = (share, *np.empty((3, c))), np.empty(self.max_iter)
+            work = share, np.empty(c), np.empty(c), np.empty(c)
+            path = np.empty(self.max_iter)
             options = float(self.pseudocount), omega.arrays(0), float(self.tol)
             n_iter = _kernels.mixture_em(above, below, pooled, *options, *work, path)
             fit = dict(zip(("share", "weights", "rates", "log_z"), work))
@@ -204,11 +208,8 @@ class MixtureSDA(ExponentialClassifier):
             self.centroids_[h, : len(centroids)] = centroids
             for g, fit in enumerate(pairs):
                 place = g, h, slice(len(centroids))
-                self.weights_[place], self._rates[place], self._log_z[place] = (
-                    fit["weights"],
-                    fit["rates"],
-                    fit["log_z"],
-                )
+                self.weights_[place], self._rates[place] = fit["weights"], fit["rates"]
+                self._log_z[place] = fit["log_z"]
                 self.log_likelihood_path_[g, h] = np.pad(fit["path"], (0, self.n_iter_ - len(fit["path"])), mode="edge")
         fitted = self._omega.exponentials(self._rates, self._log_z)
         self.exponents_, self.log_normalizers_, self._rates, self._log_z = fitted

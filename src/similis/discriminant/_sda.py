@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,9 @@ class SDA(ExponentialClassifier):
 
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
-    and an object is classified by Bayes' rule from the product over m. See [cazzanti2007] Eq. (3.4)-(3.18),
-    (3.26)-(3.28), (3.35)-(3.36).
+    and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
+    to the class centroids, SDA extends nearest centroid as discriminant analysis extends nearest mean. See
+    [cazzanti2007] Eq. (3.4)-(3.18), (3.26)-(3.28), (3.35)-(3.36).
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ class SDA(ExponentialClassifier):
 
     An empirical Omega of more than 2^21 values is represented by a sample with equal weights, whose effect on the mean
     of an exponential is of the order of 2^-10.5 of the width of Omega or less. Rule (3.36), statistic "rows", differs
-    from the description in sec. 3.3.4: of the eight words of three bits it assigns 110 to class one.
+    from the description in sec. 3.3.4: of the eight words of three bits it assigns 110 to class one, which follows from
+    the symmetry between zeros and ones.
 
     Examples
     --------
@@ -172,7 +174,8 @@ class SDA(ExponentialClassifier):
 
     def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
-        (G, M), n, c = self._known.shape, self._known, self.pseudocount
+        G, M = self._known.shape
+        n, c = self._known, self.pseudocount
         self.exponents_, self.log_normalizers_, self._rates, self._log_z, self.means_ = np.empty((5, G, M))
         for columns, omega in self._same_omega():
             with np.errstate(invalid="ignore"):
@@ -185,7 +188,8 @@ class SDA(ExponentialClassifier):
             fitted = maxent_exponents(omega, np.where(flat, 1.0, above), np.where(flat, 1.0, below))
             if self.degenerate == "uniform":
                 flat |= np.isinf(fitted.exponents)
-            fitted = fitted.made_uniform(omega, flat) if flat.any() else fitted
+            if flat.any():
+                fitted = fitted.made_uniform(omega, flat)
             self.exponents_[:, columns], self.log_normalizers_[:, columns] = fitted.exponents, fitted.log_normalizers
             self._rates[:, columns], self._log_z[:, columns] = fitted.rates, fitted.log_partitions
         return self
@@ -215,12 +219,11 @@ class SDA(ExponentialClassifier):
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
 
-@estimator
 class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
 
-    The same as ``SDA(statistic="nearest")``: uses the probability of that similarity in each class, [cazzanti2007] Eq.
-    (3.12)-(3.14).
+    The same as ``SDA(statistic="nearest")``. The nearest-neighbor rule uses only which neighbor is nearest; this
+    classifier uses the probability of that similarity in each class, [cazzanti2007] Eq. (3.12)-(3.14).
 
     Parameters
     ----------
@@ -236,8 +239,9 @@ class NearestNeighborSDA(SDA):
 
     Notes
     -----
-    With few different similarities, the error is up to twenty percentage points below the paper's tables for two and
-    four features; ``degenerate="uniform"`` is close to these tables.
+    With few different similarities, the mean of a class is often at an end of Omega. The limit used here has an error
+    up to twenty percentage points below the paper's tables for two and four features; ``degenerate="uniform"`` is close
+    to these tables.
 
     Examples
     --------
@@ -249,5 +253,18 @@ class NearestNeighborSDA(SDA):
     """
 
     _parameter_constraints = {k: v for k, v in SDA._parameter_constraints.items() if k not in ("statistic", "centroid")}
-    statistic: ClassVar[str] = "nearest"  # type: ignore[misc]
-    centroid: ClassVar[str] = "max-sum"  # type: ignore[misc, assignment]
+    statistic = "nearest"
+    centroid = "max-sum"
+
+    def __init__(
+        self,
+        *,
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
+        self.domain, self.pseudocount, self.degenerate = domain, pseudocount, degenerate
+        self.priors, self.costs, self.kind = priors, costs, kind

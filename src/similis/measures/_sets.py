@@ -17,7 +17,6 @@ from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
 from similis.measures._vectors import TwoWayArray, both_layouts, run_kernel
 
-_CONTRAST, _RATIO, _OVERLAP = range(3)  # models of the kernel `set_model`
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
 
@@ -30,7 +29,7 @@ class SetMeasure(base.Measure):
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
-        _kernels.set_model(_RATIO, fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
+        _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
     def validate_objects(self, X: Any) -> Any:
         return read_sets(X, self)
@@ -312,7 +311,7 @@ class Overlap(SetMeasure):
     domain_ = (0.0, 1.0)
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        _kernels.set_model(_OVERLAP, fx, fz, 0.0, 0.0, rows.start, rows.stop, common)
+        _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
 
 
 @base.estimator
@@ -361,7 +360,7 @@ class TverskyContrast(_Tversky):
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         # [cazzanti2007] Eq. (2.1) -> f(x and z) - alpha f(x \ z) - beta f(z \ x)
-        _kernels.set_model(_CONTRAST, fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
+        _kernels.contrast_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
 
 class TverskyRatio(_Tversky):

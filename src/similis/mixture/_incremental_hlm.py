@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from functools import partialmethod
 from typing import Any, Self
 
 import numpy as np
@@ -158,9 +157,11 @@ class IncrementalHLM(hlm.HLMClassifier):
         Objects and batches so far.
     classes_, shape_, shape_estimate_, scales_, component_classes_, component_priors_, priors_
         As in :class:`MixtureHLM`.
-    centroids_, columns_ : ndarray of shape (M,), ndarray
-        Objects, numbered in order of arrival: the centroids, class by class; those whose columns ``predict`` reads, the
-        centroids, with ``bounded=True`` and "resample" also the objects drawn.
+    centroids_ : ndarray of shape (M,)
+        Centroids, class by class, numbered in order of arrival.
+    columns_ : ndarray
+        Objects, numbered in order of arrival, whose columns ``predict`` reads: the centroids. With ``bounded=True``,
+        those that it reads: the centroids and, for "resample", the objects drawn.
     n_features_in_ : int
         Number of columns that ``predict`` expects: all objects so far, or with ``bounded=True`` those in ``columns_``.
 
@@ -300,8 +301,7 @@ class IncrementalHLM(hlm.HLMClassifier):
         codes = np.repeat(np.arange(G), [len(past.centroids) for past in self._pasts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
         between = self._between[1] / self._between[0] if self._between[0] else 0.0
-        statistics = lambda: (near, between), lambda: whole
-        shapes, scales = hlm.estimate(clusters, codes, G, self.shared_shape, *statistics)
+        shapes, scales = hlm.estimate(clusters, codes, G, self.shared_shape, lambda: (near, between), lambda: whole)
         mixture = hlm.Mixture(centroids, codes, clusters.members, hlm.round_shape(shapes), scales, self.priors)
         self._set_mixture(mixture, shapes, self.shared_shape)
         self.n_features_in_ = self.n_seen_
@@ -416,6 +416,22 @@ class ObjectStream(FittedArrays):
             self.objects, self.numbers = base.take_objects(self.objects, places), self.numbers[places]
         return self
 
+    def predict(self, objects: Any) -> Array:
+        """Predict the classes of new objects; see the method of the model."""
+        return self._respond("predict", objects)
+
+    def predict_proba(self, objects: Any) -> Array:
+        """Class probabilities of new objects; see the method of the model."""
+        return self._respond("predict_proba", objects)
+
+    def log_density(self, objects: Any) -> Array:
+        """Log pseudo-densities of new objects; see the method of the model."""
+        return self._respond("log_density", objects)
+
+    def score_samples(self, objects: Any) -> Array:
+        """Log pseudo-densities of new objects under all classes; see the method of the model."""
+        return self._respond("score_samples", objects)
+
     def _respond(self, response: str, objects: Any) -> Array:
         """Measure new objects against the centroids and call a method of the model."""
         if self.objects is None:
@@ -423,8 +439,3 @@ class ObjectStream(FittedArrays):
         small = base.compact(self.model)
         centroids = base.take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
-
-    predict = partialmethod(_respond, "predict")
-    predict_proba = partialmethod(_respond, "predict_proba")
-    log_density = partialmethod(_respond, "log_density")
-    score_samples = partialmethod(_respond, "score_samples")

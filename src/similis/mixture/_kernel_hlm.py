@@ -49,8 +49,10 @@ class KernelHLM(hlm.HLMClassifier):
         Class labels and probabilities.
     shape_, shape_estimate_, scale_ : float, or ndarray of shape (G,) without sharing
         s, the estimate rounded to half a whole dimension, or `shape` as given; s before rounding; b.
-    centroids_, component_classes_, columns_ : ndarray of shape (M,)
-        Training indices of the components, the objects kept, class by class; their class codes; the indices, ascending.
+    centroids_, component_classes_ : ndarray of shape (M,)
+        Training indices of the components, that is, of the objects kept, class by class, and their class codes.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the components.
     scales_, component_priors_ : ndarray of shape (M,)
         b of each component, and its weight within its class, 1/n_k.
 

@@ -40,7 +40,8 @@ class Clustering:
         if k == len(self.D):
             return np.arange(k), np.arange(k)
         if self.method == "ward":
-            labels, weights = self._cut(k), np.ones(len(self.D)) if self.weights is None else self.weights
+            labels = self._cut(k)
+            weights = np.ones(len(self.D)) if self.weights is None else self.weights
             medoids = []  # the object with the least total distance of the others to it, the first on a tie
             for members in (np.flatnonzero(labels == j) for j in range(k)):
                 totals = weights[members] @ self.D[np.ix_(members, members)].astype(np.float64)
@@ -139,9 +140,10 @@ class MixtureHLM(hlm.HLMClassifier):
 
     Attributes
     ----------
-    n_components_, cv_scores_ : int or list of int, ndarray of shape (14,)
-        Number of clusters per class, that of the training objects if Kernel HLM was chosen; for "auto" only, the
-        cross-validated accuracy of each candidate.
+    n_components_ : int or list of int
+        Number of clusters per class; the number of training objects if Kernel HLM was chosen.
+    cv_scores_ : ndarray of shape (14,)
+        Cross-validated accuracy of each candidate, for "auto" only.
     classes_, columns_, shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_
         As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
 
@@ -212,8 +214,14 @@ class _Classes:
         labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
         centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
         clusters = hlm.Clusters.of(u, np.concatenate(labels), len(codes))
-        statistics = lambda: self._nearest, lambda: hlm.whole_classes(self.D, self.codes)
-        shapes, scales = hlm.estimate(clusters, codes, len(parts), point["shared_shape"], *statistics)
+        shapes, scales = hlm.estimate(
+            clusters,
+            codes,
+            len(parts),
+            point["shared_shape"],
+            lambda: self._nearest,
+            lambda: hlm.whole_classes(self.D, self.codes),
+        )
         mixture = hlm.Mixture(centroids, codes, clusters.members, hlm.round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 

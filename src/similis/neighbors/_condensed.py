@@ -36,11 +36,14 @@ class CondensedNN(ProximityClassifier):
 
     Attributes
     ----------
-    classes_, n_iter_ : ndarray of shape (G,), int
-        Class labels, and the largest number of iterations in any class.
-    prototypes_, prototype_classes_, cluster_sizes_, columns_ : ndarray of shape (p,)
-        Training indices of the prototypes, class by class; their class codes; numbers of training objects in their
-        clusters; the indices, ascending.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    prototypes_, prototype_classes_, cluster_sizes_ : ndarray of shape (p,)
+        Training indices of the prototypes, class by class, their class codes, and the sizes of their clusters.
+    n_iter_ : int
+        Largest number of iterations in any class.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the prototypes.
 
     Notes
     -----
@@ -69,17 +72,20 @@ class CondensedNN(ProximityClassifier):
     }
 
     def learn(self, S: Array, codes: Indices) -> None:
-        options: dict[str, Any] = {"method": "vsh" if self.clustering == "vsh" else "alternating", "sign": self.sign}
-        options |= {
-            "n_init": self.n_init,
-            "max_iter": self.max_iter,
-            "random_state": check_random_state(self.random_state),
-        }
+        rng = check_random_state(self.random_state)
         prototypes, sizes, self.n_iter_ = [], [], 1
         for h, number in enumerate(check_per_class(self.n_prototypes, len(self.classes_), "n_prototypes")):
             members = np.flatnonzero(codes == h)
             # [cazzanti2007] Eq. (2.8) -> mu_hl = argmax_{mu in X_hl} sum_{z in X_hl} s(z, mu)
-            found = k_medoids(S[np.ix_(members, members)], min(number, len(members)), **options)
+            found = k_medoids(
+                S[np.ix_(members, members)],
+                min(number, len(members)),
+                sign=self.sign,
+                method="vsh" if self.clustering == "vsh" else "alternating",
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                random_state=rng,
+            )
             prototypes.append(members[found.medoids])
             sizes.append(np.bincount(found.labels, minlength=len(found.medoids)))
             self.n_iter_ = max(self.n_iter_, found.n_iter)
@@ -104,10 +110,12 @@ class MedoidRegressor(ProximityRegressor):
         Number of medoids; clipped to the number of training objects.
     statistic : {"mean", "median"}, default="mean"
         Statistic of the target in each cluster.
-    n_init, random_state : int, default=10, and int, RandomState instance or None
-        Number of random starts of the clustering, and their seed.
+    n_init : int, default=10
+        Number of random starts of the clustering.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the starts.
 
     Attributes
     ----------

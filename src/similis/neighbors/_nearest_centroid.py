@@ -34,18 +34,22 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_, centroids_, columns_ : ndarray of shape (G,), (G,), ndarray
-        Class labels, the training index of each class's centroid, and the different centroids, ascending.
+    classes_, centroids_ : ndarray of shape (G,)
+        Class labels, and the training index of each class's centroid.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the different centroids, ascending.
     mean_proximity_, class_count_ : ndarray of shape (G,)
         Mean proximity of each class to its centroid, itself included, and number (or total weight) of its objects.
 
     Notes
     -----
     A tie between centroids goes to the earlier class, a tie in the choice of a centroid to the lower index; sums that
-    differ by round-off count as tied. Missing entries (NaN) are left out of the means; a class with a missing
-    similarity to its centroid is predicted only if all are missing. With ``adjusted=True`` a class whose mean distance
-    is zero, as that of a class with one member, is predicted for objects at distance zero, and objects are compared
-    with several such classes by plain distances.
+    differ by round-off count as tied. The paper defines popularity by the nearest neighbors of all training objects and
+    describes it by those of the class; the definition is used. Missing entries (NaN) are left out of the means; a class
+    with a missing similarity to its centroid is predicted only if all are missing.
+
+    With ``adjusted=True`` a class whose mean distance is zero, as that of a class with one member, is predicted for
+    objects at distance zero, and objects are compared with several such classes by plain distances.
 
     Examples
     --------

@@ -41,8 +41,10 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_, asymmetry_ : ndarray of shape (G,), float
-        Class labels, and ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     weights_ : ndarray of shape (p, n)
         a, one row per prototype.
     prototype_classes_, offsets_ : ndarray of shape (p,)
@@ -102,7 +104,9 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
             k = min(self.n_prototypes, len(members))
             labels = k_medoids(D[np.ix_(members, members)], k, sign=-1, random_state=rng).labels
             for cluster in np.unique(labels):
-                weights.append(np.isin(np.arange(len(codes)), members[labels == cluster]) / np.sum(labels == cluster))
+                mean = np.zeros(len(codes))
+                mean[members[labels == cluster]] = 1 / np.count_nonzero(labels == cluster)
+                weights.append(mean)
                 classes.append(g)
         return np.array(weights), np.array(classes, dtype=np.intp)
 

@@ -117,6 +117,7 @@ class NormalLinear(ShrinkageParams, LinearRule):
 
     @property
     def covariance_(self) -> Array:
+        """Regularized covariance, computed on access."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
         return self._covariance(rows).matrix(self.regularization, rows.varying, self.n_features_in_)

@@ -17,7 +17,8 @@ class PseudoNearestMean(DecisionMixin, ProximityClassifier):
 
         mean over i in g of d(x, i)^2 - 1/2 mean over i, j in g of d(i, j)^2,
 
-    negative where the negative axes prevail. [pekalska2000] sec. 2 leaves such classifiers to future work.
+    negative where the negative axes prevail, so that nothing need be embedded. [pekalska2000] sec. 2 leaves such
+    classifiers to future work. Equal to the embedding's for a symmetric D; else a new row is read in its own direction.
 
     Attributes
     ----------

@@ -21,7 +21,8 @@ def distance_dimension(D: Array, codes: Indices) -> Any:
     Classes have scales of their own; zero distances are left out. Without any distance it is 1.
     """
     squares = [_others(D, codes, g) for g in range(codes.max() + 1)]
-    squares = [u for v in squares if (u := v[(v > 0) & np.isfinite(v)]).size]
+    squares = [u[(u > 0) & np.isfinite(u)] for u in squares]
+    squares = [u for u in squares if u.size]
     if not squares:
         return 1.0
     N = sum(u.size for u in squares)
@@ -42,7 +43,8 @@ class WindowLikelihood:
         if blocks and not any(u.min(axis=1).any() for u in blocks):
             # Each object has a copy: L grows without bound as h -> 0. Copies say nothing about distances.
             blocks = [np.where(u > 0, u, np.inf) for u in blocks]
-            blocks = [u for v in blocks if len(u := v[np.isfinite(v).any(axis=1)])]
+            blocks = [u[np.isfinite(u).any(axis=1)] for u in blocks]
+            blocks = [u for u in blocks if len(u)]
         nearest = [u.min(axis=1) for u in blocks]
         self._D = D
         self._n = sum(map(len, blocks))
@@ -111,7 +113,8 @@ def _others(D: Array, codes: Indices, g: Any) -> Any:
 class Parzen(BayesClassifier):
     """Classify by Gaussian windows around the training objects ([pekalska2000] sec. 2.2).
 
-    p(x | g) = (1/n_g) sum over i in g of (sqrt(2 pi) h)^-d exp(-d(x, i)^2 / 2h^2) with one width h for all classes.
+    The density of class g with n_g training objects is (1/n_g) sum over i in g of (sqrt(2 pi) h)^-d exp(-d(x, i)^2 /
+    2h^2), with one width h for all classes.
 
     Parameters
     ----------
@@ -177,7 +180,7 @@ class Parzen(BayesClassifier):
         self.set_priors(codes)
         self._training_rows = S if self.space == "features" else None
         point = {"bandwidth": self.bandwidth, "dimension": self.dimension}
-        ((self.bandwidth_, self.dimension_),) = self._widths(S, codes, [point])
+        self.bandwidth_, self.dimension_ = self._widths(S, codes, [point])[0]
 
     def log_density(self, X: ArrayLike) -> Array:
         """Log-density, (m, G), of new objects in each class, log p(x | g)."""
@@ -215,14 +218,15 @@ class Parzen(BayesClassifier):
 
     def _widths(self, S: Array, codes: Indices, points: Points, D: Any = None) -> list[tuple[float, float]]:
         """Bandwidth and dimension for each point, estimated where it does not give them; D are the distances."""
-        dimensions = {point["dimension"]: point["dimension"] for point in points} | {"objects": len(S)}
-        if None in dimensions:
-            dimensions[None] = distance_dimension(S, codes) if self.space == "given" else rank_of_rows(S)
+        estimated: dict[Any, float] = {"objects": len(S)}
+        if any(point["dimension"] is None for point in points):
+            estimated[None] = distance_dimension(S, codes) if self.space == "given" else rank_of_rows(S)
         if any(point["bandwidth"] == "ml" for point in points):
             likelihood = WindowLikelihood(self._distances(S, S) if D is None else D, codes)
         found = []
         for point in points:
-            h, d = point["bandwidth"], float(dimensions[point["dimension"]])
+            given = point["dimension"]
+            h, d = point["bandwidth"], float(estimated[given] if given in estimated else given)
             found.append((likelihood.bandwidth(d) if h == "ml" else float(h), d))
         return found
 

@@ -28,10 +28,12 @@ class BoxLassoFit:
 
     Attributes
     ----------
-    coef, n_iter : ndarray of shape (p,), int
-        The coefficients a, exact zeros off the support and exactly C at the bound; interior-point steps.
+    coef : ndarray of shape (p,)
+        The coefficients a; exact zeros off the support, exactly C at the bound.
     objective, gap : float
         ||y - S a||^2 / 2 + epsilon ||a||_1, and an upper bound on how far it is above the minimum, from a dual point.
+    n_iter : int
+        Interior-point steps.
     """
 
     coef: Floats

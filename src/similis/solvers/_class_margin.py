@@ -425,7 +425,10 @@ def _line_search(pull: Array, change: Array, gain: float) -> float:
         moved = pull + t * change
         active = np.where(moved > 0, change, 0.0)
         slope, curvature = float(active @ moved) / 2 - gain, float(active @ change) / 2
-        low, high = (low, t) if slope > 0 else (t, high)
+        if slope > 0:
+            high = t
+        else:
+            low = t
         if low == 1.0 or abs(slope) <= 1e-14 * (1 + abs(gain)) or high - low < 1e-12:
             break
         t = t - slope / curvature if curvature > 0 else high

@@ -81,10 +81,13 @@ def em_completion(
     ----------
     K, K_aux : ndarrays of shape (n, n)
         Positive semi-definite, only the block of the known objects is read; and the auxiliary kernel.
-    known, floor : ndarray of bool of shape (n,), float
-        The known objects; smallest weight, above zero.
+    known : ndarray of bool of shape (n,)
+        The known objects.
+    floor : float
+        Smallest weight, above zero.
     tol, max_iter : float, int
-        Stop when the estimated distance of the weights from their limits is below this fraction of the largest; steps.
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight;
+        steps at most.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -307,8 +310,10 @@ def nearest_completion(
         Symmetric; only known entries are read.
     mu, psd : float, bool
         Weight of the nuclear norm, and whether X must be positive semi-definite: with ``mu=0`` [chen2010] Eq. (6.1).
-    tol, max_iter, start : float, int, ndarray of shape (n, n) or None
-        Largest relative change of X by the last step; steps at most; initial missing entries, zero by default.
+    tol, max_iter : float, int
+        Largest relative change of X by the last step; steps at most.
+    start : ndarray of shape (n, n), optional
+        Initial missing entries, zero by default. Where several X are optimal, it determines the result.
     """
     shrunk = X = shrink(np.where(known, S, 0.0 if start is None else start), mu / 2, psd)
     # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum

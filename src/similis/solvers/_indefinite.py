@@ -107,8 +107,10 @@ class IndefiniteMachine:
 
     def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
-        U = self.vectors[:, self.values > 0]
-        return np.asarray(U @ (U.T @ v)) if rho == np.inf else self.update(v, rho, project=True)[0]
+        if rho == np.inf:
+            U = self.vectors[:, self.values > 0]
+            return np.asarray(U @ (U.T @ v))
+        return self.update(v, rho, project=True)[0]
 
     def update(self, v: Floats, rho: float, *, project: bool = False) -> tuple[Floats, float]:
         """Return K v, or v projected on the range of K, and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""

@@ -23,8 +23,10 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     ----------
     y, spectrum : ndarray of shape (n,), LearntSpectrum
         1 and -1; eigenvalues l_i, eigenvectors u_i and the anchor of the multipliers.
-    tau, eta, gamma : ndarray of shape (r, p), float, float
-        Last entries of the p vectors b_ij of each u_i; weights of c'Kc and of the distance from the anchor.
+    tau : ndarray of shape (r, p)
+        Last entries of the p vectors b_ij of each u_i; random in the paper.
+    eta, gamma : float
+        Weights of c'Kc and of the distance from the anchor.
     """
     values, U, anchor = spectrum.values, spectrum.vectors, spectrum.anchor
     (n, r), p = U.shape, tau.shape[1]
@@ -47,14 +49,19 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     w = found.x[: r * p].reshape(r, p)
     k, z = w.sum(axis=1), (w * tau).sum(axis=1)  # spectrum of K, and f - b in the basis U: Eq. (5.25), (5.26)
     used = k > 1e-12 * k.max(initial=0.0)
-    c, b, value, dual = (
-        U[:, used] @ (z[used] / k[used]),
-        float(found.x[r * p]),
-        float(found.fun),
-        found.ineqlin.marginals,
+    dual = found.ineqlin.marginals
+    return SpectralFit(
+        x=-n * dual[:n],
+        alphas=[k / values],
+        weights=np.empty(0),
+        coef=U[:, used] @ (z[used] / k[used]),
+        intercept=float(found.x[r * p]),
+        objective=float(found.fun),
+        gap=max(float(found.fun - limits @ dual), 0.0),
+        active=bool(np.abs(k / values - anchor).max(initial=0.0) > 1e-9),
+        n_iter=int(found.nit),
+        gap_scale=float(found.fun),
     )
-    gap, active = max(value - float(limits @ dual), 0.0), bool(np.abs(k / values - anchor).max(initial=0.0) > 1e-9)
-    return SpectralFit(-n * dual[:n], [k / values], np.empty(0), c, b, value, gap, active, int(found.nit), value)
 
 
 @single_blas_thread()

@@ -173,11 +173,8 @@ def _batch(
     grid = np.ascontiguousarray(np.atleast_1d(K if ks is None else ks), dtype=np.intp)
     ridge = np.ascontiguousarray(np.atleast_1d(ridges), dtype=np.float64)
     known = np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
-    return (
-        (blocks, s, known, grid, ridge),
-        np.empty((c, len(grid), len(ridge), K)),
-        np.empty((c, len(grid), len(ridge))),
-    )
+    shape = c, len(grid), len(ridge)
+    return (blocks, s, known, grid, ridge), np.empty((*shape, K)), np.empty(shape)
 
 
 Method = Literal["kri", "krr", "lime"]
@@ -209,8 +206,10 @@ def local_weights(
         Similarities of the training objects, of which the symmetric part is used.
     indices, s : ndarrays of shape (m, K)
         Ranked neighbors of each query, padded by -1 at the end, and the similarities of the queries to them.
-    ridge, method : float, {"kri", "krr", "lime"}
-        Regularizer, lambda in the paper; [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
+    ridge : float
+        Regularizer, lambda in the paper.
+    method : {"kri", "krr", "lime"}
+        [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
     spectrum, query : {"clip", "flip", "shift", "pinv", None}, {"consistent", "raw"}
         Repair of a block that is not positive semi-definite, as in :func:`local_psd`. "pinv" is for regression only,
         where None means the same; for the other methods None asserts that no repair is needed.
@@ -275,7 +274,8 @@ def local_scores(
     scores[due] = sums.reshape(len(due), *scores.shape[1:])
     for t, k in enumerate(grid):
         rows = np.flatnonzero((decided >= k) & (neighbors[:, 0] >= 0))
-        scores[rows, t] = np.eye(n_classes)[neighbors[rows, None, 0]]
+        scores[rows, t] = 0.0
+        scores[rows, t, :, neighbors[rows, 0]] = 1.0
     return scores.transpose(1, 2, 0, 3)[where]
 
 
@@ -294,7 +294,8 @@ def local_means(
 ) -> Floats:
     """Average the target of the neighbors by their weights, for all k and all regularizers; ndarray of shape (T, R, m).
 
-    For "krr", whose weights do not sum to one, it is that of the differences from the mean of the neighbors.
+    For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted before and added after
+    weighting: local regression with an intercept.
 
     Parameters
     ----------

@@ -38,9 +38,11 @@ class Exponentials(NamedTuple):
     ----------
     exponents, rates : ndarray
         lambda, infinite for a mean at an end of Omega, a point mass; and lambda times the width of Omega.
-    log_normalizers, log_partitions : ndarray
-        log gamma, minus the logarithm of the sum (integral) of exp(lambda v) over Omega or its limit; and the logarithm
-        for exp(lambda (v - e)), e the end with the larger probability, of a point mass its finite part.
+    log_normalizers : ndarray
+        log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
+    log_partitions : ndarray
+        The same logarithm of exp(lambda (v - e)), e the end with the larger probability: log gamma without
+        cancellation. For a point mass its finite part (an integral also falls as 1 / abs(rates)).
     """
 
     exponents: Floats
@@ -71,10 +73,10 @@ class Omega(FittedArrays):
 
     Attributes
     ----------
-    low, high, width, continuous : float, float, float, bool
-        The ends, and ``high - low``, or the given unit for a half-line; True for an interval or a half-line.
-    values : ndarray or None
-        The values of a finite set, ascending.
+    low, high, width : float
+        The ends, and ``high - low``, or the given unit for a half-line.
+    values, continuous : ndarray or None, bool
+        The values of a finite set, ascending; True for an interval or a half-line.
 
     Examples
     --------
@@ -180,8 +182,10 @@ class Omega(FittedArrays):
                 d = (self.high - self.values if side[place] else self.values - self.low) / self.width
                 w = np.exp(-x[place] * d)
                 mean[place] = (w @ d) / w.sum()
-            elif self.form == _RAY or x[place] > 1e-4:
-                mean[place] = 1 / x[place] - (self.form != _RAY) / np.expm1(min(x[place], 700.0))
+            elif self.form == _RAY:
+                mean[place] = 1 / x[place]
+            elif x[place] > 1e-4:
+                mean[place] = 1 / x[place] - 1 / np.expm1(min(x[place], 700.0))
             else:
                 mean[place] = 0.5 - x[place] / 12
         return np.abs(mean - wanted)

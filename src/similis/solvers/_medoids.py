@@ -66,14 +66,18 @@ def k_medoids(
 
     Parameters
     ----------
-    D, weights : ndarray of shape (n, n), float64 or float32; non-negative array of shape (n,) or None
-        ``D[i, j]`` is the gain or cost of assigning object i to medoid j; weight of each object.
-    k, sign : int, {1, -1}
-        Number of medoids; 1 maximizes the total similarity, -1 minimizes the total dissimilarity.
+    D : ndarray of shape (n, n), float64 or float32
+        Proximities; ``D[i, j]`` is the gain or cost of assigning object i to medoid j. It need not be symmetric.
+    k : int
+        Number of medoids.
+    sign : {1, -1}, default=1
+        1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
         "vsh", vertex substitution ([qiao2013]): the best of all exchanges per sweep, until none improves. "alternating"
         ([cazzanti2007] Eq. (2.8)): assignment and choice of the best object of each cluster in turn. "eager"
         ([schubert2021]): any exchange that improves; the same kind of optimum as "vsh", found faster.
+    weights : array of shape (n,), non-negative, or None
+        Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
         Start: distinct random objects; random ones with probability proportional to the loss by the nearest medoid so
         far; the one with the largest such loss, after a random first one; or given medoids. No two are identical.
@@ -125,8 +129,10 @@ def total_proximity(
 
     Parameters
     ----------
-    D, medoids, sign, weights : ndarrays of shape (m, n) and (k,), {1, -1}, array-like of shape (m,) or None
-        Proximities, and columns of the medoids; -1 for dissimilarities; weight of each object in the total.
+    D, medoids : ndarrays of shape (m, n) and (k,)
+        Proximities, and columns of the medoids.
+    sign, weights : {1, -1}, array-like of shape (m,) or None
+        -1 for dissimilarities; weight of each object in the total.
     """
     served = sign * D[:, medoids].astype(np.float64)
     labels = served.argmax(axis=1)
@@ -176,7 +182,7 @@ class RandomStarts:
 
 def _assign(D: Array, cost: float, medoids: Indices) -> tuple[Indices, Floats]:
     """Return the position of the nearest medoid of every object and the cost of it; costs are cost * D."""
-    nearest, first, second = np.empty(len(D), np.intp), *np.empty((2, len(D)))
+    nearest, first, second = np.empty(len(D), np.intp), np.empty(len(D)), np.empty(len(D))
     _kernels.nearest_two(D, cost, medoids, nearest, first, second)
     return nearest, first
 
@@ -209,7 +215,8 @@ def _alternate(D: Array, cost: float, weights: Floats, starts: Indices, max_iter
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
     runs, totals = [], np.empty(len(D))
     for medoids in starts:
-        (nearest, first), swaps = _assign(D, cost, medoids), 0
+        nearest, first = _assign(D, cost, medoids)
+        swaps = 0
         for sweep in range(max_iter):
             _kernels.cluster_totals(D, cost, weights, nearest, totals)
             chosen = medoids.copy()

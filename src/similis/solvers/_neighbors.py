@@ -21,11 +21,13 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     ----------
     S : ndarray of shape (m, n), float64 or float32
         Proximities; NaN is missing and never selected. Not copied if C-contiguous.
-    k, sign : int, {1, -1}
-        Number of columns, which may exceed n; 1 ranks the largest first (similarities), -1 the smallest.
+    k : int
+        Number of columns; may exceed n.
+    sign : {1, -1}, default=1
+        1 ranks the largest first (similarities), -1 the smallest (dissimilarities).
     folds : array of shape (n,), pair of arrays of shapes (m,) and (n,), or None
-        Column j is a candidate for row i only if their folds differ; one array serves rows and columns.
-        ``np.arange(n)`` excludes the row itself.
+        Column j is a candidate for row i only if their folds differ. One array is used for rows and columns of a square
+        S: cross-validation folds restrict every row to its training part, and ``np.arange(n)`` excludes the row itself.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -43,8 +45,10 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     """
     S = np.ascontiguousarray(S)
     m, n = S.shape
-    pair = (np.full(m, -1), np.zeros(n)) if folds is None else folds if isinstance(folds, tuple) else (folds, folds)
-    row_fold, col_fold = (np.ascontiguousarray(f, dtype=np.intp) for f in pair)
+    if folds is None:
+        folds = np.full(m, -1), np.zeros(n)
+    rows, columns = folds if isinstance(folds, tuple) else (folds, folds)
+    row_fold, col_fold = np.ascontiguousarray(rows, dtype=np.intp), np.ascontiguousarray(columns, dtype=np.intp)
     indices, values = np.empty((m, k), np.intp), np.empty((m, k), S.dtype)
 
     def rank(rows: slice) -> None:

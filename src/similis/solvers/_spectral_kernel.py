@@ -89,10 +89,12 @@ class SpectralMachine:
 
     Parameters
     ----------
-    y, trace : array of shape (n,), float or None
-        Labels, 1 and -1, both present; bound of sum_j w_j tr K_j, required with kernels.
+    y : array of shape (n,)
+        Labels, 1 and -1, both present.
     similarities, kernels : sequences of LearntSpectrum, and of ndarray of shape (n, n)
         Similarities with a learned spectrum, and positive semi-definite kernels.
+    trace : float, optional
+        Bound of sum_j w_j tr K_j; required with kernels.
 
     Examples
     --------
@@ -407,7 +409,9 @@ class IdentityBlock(_SpectralBlock):
         def excess(t: float) -> float:
             return float(np.linalg.norm(np.maximum(q, t * self.below))) - self.gamma
 
-        t = brentq(excess, 0.0, 2 * self.gamma**2 / self.least, xtol=1e-300, rtol=1e-14) if excess(0.0) < 0 else 0.0
+        t = 0.0
+        if excess(0.0) < 0:
+            t = brentq(excess, 0.0, 2 * self.gamma / np.linalg.norm(self.below), xtol=1e-300, rtol=1e-14)
         return float(self.values @ np.maximum(q, t * self.below))
 
 

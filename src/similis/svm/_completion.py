@@ -42,7 +42,8 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
     classes_, transduction_ : ndarray of shape (G,), (n,)
         Class labels; where some labels were -1, a label for every object, the given one where there was one.
     kernel_, weights_ : ndarray of shape (n, n), (n,)
-        K, and w in the order of the columns of ``numpy.linalg.eigh(K_aux)``; two classes only, as the next four.
+        K, positive semi-definite, known entries as they were, and w in the order of the columns of
+        ``numpy.linalg.eigh(K_aux)``; two classes only, as the next four.
     dual_coef_, intercept_ : ndarray of shape (n,), float
         c, zero for objects without label, and b.
     objective_, gap_ : float

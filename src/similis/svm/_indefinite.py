@@ -32,8 +32,8 @@ class IndefiniteSVM(KernelSVM):
         Weight of the distance between K and S; as it grows, the classifier tends to the one on S clipped.
     query : {"projected", "augmented", "raw"}, default="projected"
         Rule for a new row: projected on the range of K, or with `self_similarity` the nearest row that extends K, Eq.
-        (5.14); from the augmented matrix, Eq. (5.9), with one decomposition per row and the mean training
-        self-similarity where none is given; or as it is.
+        (5.14); from the augmented matrix, Eq. (5.9) with a zero for the new object in v, one decomposition per row and
+        the mean training self-similarity where none is given; or as it is.
 
     Attributes
     ----------

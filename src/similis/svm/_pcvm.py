@@ -32,8 +32,10 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
 
     Attributes
     ----------
-    classes_, n_iter_ : ndarray of shape (G,), int
-        Class labels, and the largest number of iterations.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    n_iter_ : int
+        Largest number of iterations of a pair of classes.
     coef_, intercept_ : ndarray of shape (G (G - 1) / 2, n), (G (G - 1) / 2,)
         Weights for each pair of classes, positive for objects of the second, and intercepts.
 

@@ -18,8 +18,8 @@ class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.
 
     Minimizes ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
-    sign of s(x)'a. S may be any matrix. Few coefficients are non-zero; only the similarities to those objects are
-    needed. See [chen2010] Eq. (2.8) and [cazzanti2007] Eq. (2.15)-(2.16).
+    sign of s(x)'a. S may be any matrix: asymmetric, indefinite, of any rank. Few coefficients are non-zero; only the
+    similarities to those objects are needed. See [chen2010] Eq. (2.8) and [cazzanti2007] Eq. (2.15)-(2.16).
 
     Parameters
     ----------
@@ -42,10 +42,14 @@ class PotentialSVM(RowMachine):
 
     Attributes
     ----------
-    classes_, columns_ : ndarray of shape (G,), ndarray
-        Class labels, the second positive; training objects, or features, with a non-zero coefficient.
-    coef_, intercept_ : ndarray of shape (n,) or (r,) and float, or ndarrays over the models for three classes or more
-        a_i / norm_i, dense; 0 without `normalize`, else mean(y) minus what centering the columns takes away.
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    columns_ : ndarray
+        Training objects, or features, with a non-zero coefficient.
+    coef_ : ndarray of shape (n,) or (r,), or (number of models, n) for three classes or more
+        a, dense; with `normalize`, in units of the columns as they come: a_i / norm_i.
+    intercept_ : float, or ndarray of shape (number of models,)
+        0 without `normalize`; with it, mean(y) minus what centering the columns takes away.
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of PotentialSVM
@@ -53,8 +57,9 @@ class PotentialSVM(RowMachine):
 
     Notes
     -----
-    That [cazzanti2007] normalizes columns is not stated there but reproduces its tables. With `normalize`, C and
-    epsilon bound and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
+    The two papers' forms differ: (2.15) of [cazzanti2007] has an intercept, (2.8) of [chen2010] has none. That columns
+    are normalized in the former is not stated there but reproduces its tables. With `normalize`, C and epsilon bound
+    and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
 
     The weight of an object multiplies its error and, unless columns are features, the bound C of its coefficient.
 

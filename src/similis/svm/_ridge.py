@@ -54,8 +54,9 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         Candidates for the regularizer, positive. "auto" is 41 values from 1e-6 to 1e4 times the mean eigenvalue of the
         centered kernel.
     loo : {"fast", "honest"}, default="fast"
-        "fast" repairs the kernel of all objects once. "honest" repairs it without the object that is left out, by n
-        decompositions; the two are equal for a positive semi-definite kernel.
+        Leave-one-out predictions behind ``best_alpha_`` and ``loo_predictions_``. "fast" repairs the kernel of all
+        objects once. "honest" repairs the kernel without the object that is left out, which takes n decompositions;
+        the two are equal for a positive semi-definite kernel.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix. Dissimilarities are converted to the inner products -J D^2 J / 2.
 
@@ -131,7 +132,8 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         kernel = self._decompose(base.check_proximity(X, kind=self.proximity_kind))
         gain = 1.0 / (kernel.values + self.best_alpha_)
         G = (kernel.vectors * gain) @ kernel.vectors.T
-        G1, total = G.sum(axis=1), G.sum(axis=1).sum()
+        G1 = G.sum(axis=1)
+        total = G1.sum()
         # Inverse of the bordered matrix of ridge_path: c = (G - G1 G1' / 1'G 1) y, b = (G1 / 1'G 1)'y.
         return kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
 
@@ -178,10 +180,11 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
 
     def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
         if isinstance(alphas, str):
-            l = kernel.values  # noqa: E741
-            along = float(l @ kernel.vectors.sum(axis=0) ** 2) / len(l)  # 1'K 1 / n
-            mean = max(float(l.sum()) - along, 0.0) / len(l)  # of the eigenvalues of the centered kernel
-            return (mean if mean > np.finfo(np.float64).eps * l.max() else 1.0) * np.logspace(-6, 4, 41)
+            values, n = kernel.values, len(kernel.values)
+            along = float(values @ kernel.vectors.sum(axis=0) ** 2) / n  # 1'K 1 / n
+            mean = max(float(values.sum()) - along, 0.0) / n  # of the eigenvalues of the centered kernel
+            unit = mean if mean > np.finfo(np.float64).eps * values.max() else 1.0
+            return unit * np.logspace(-6, 4, 41)
         try:
             grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
         except (TypeError, ValueError):

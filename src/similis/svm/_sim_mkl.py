@@ -51,8 +51,10 @@ class SimMKL(LearnedSVM):
         w, in the order of the kernels among the slices, and by name; two classes only, as all down to ``n_iter_``.
     eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
         Eigen-system and multipliers of each similarity; empty lists without one.
-    dual_coef_, trace_, active_, n_iter_ : ndarray of shape (n,), float, bool, int
-        c, the trace shared, False where all anchors are optimal (set without kernels only), and the number of steps.
+    active_ : bool
+        False where every anchor is optimal as it is; only set where there is no kernel.
+    dual_coef_, trace_, n_iter_ : ndarray of shape (n,), float, int
+        c, the trace shared, and the number of interior-point steps.
     coef_, intercept_ : ndarray of shape (n, q) and float, or ndarrays over the pairs of classes for three or more
         f = sum of products of a new block with coef, + b.
     objective_, gap_, pairs_, estimators_
@@ -134,7 +136,8 @@ class SimMKL(LearnedSVM):
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
     def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
-        similar, others = ([k for k, r in enumerate(self.roles_) if r == role] for role in ("similarity", "kernel"))
+        similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
+        others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
         if self.signed and similar:
             raise ProximityError(
                 f"signed=True combines kernels only. Slice {self.names_[similar[0]]!r} is a similarity: set "
@@ -164,10 +167,12 @@ class SimMKL(LearnedSVM):
             for k, weight_k, U in zip(others, fit.weights, bases):
                 # [chen2010] sec. 4.1 -> a new row s of a clipped kernel is U U's
                 coef[:, k] = weight_k * (fit.coef if U is None else U @ (U.T @ fit.coef))
-            parts: Any = systems[0] if len(systems) == 1 else [list(part) for part in zip(*systems)] or [[], [], []]
-            named = dict(zip((self.names_[k] for k in others), fit.weights.tolist()))
-            found = *parts, fit.active, fit.coef, fit.n_iter, fit.weights, named, float(trace)
-            yield fit, coef, dict(zip(self._names, found))
+            learned: dict[str, Any] = {}
+            for part, name in enumerate(("eigenvalues_", "eigenvectors_", "alpha_")):
+                learned[name] = systems[0][part] if len(systems) == 1 else [system[part] for system in systems]
+            learned |= {"active_": fit.active, "dual_coef_": fit.coef, "n_iter_": fit.n_iter, "weights_": fit.weights}
+            learned["named_weights_"] = dict(zip((self.names_[k] for k in others), fit.weights.tolist()))
+            yield fit, coef, learned | {"trace_": float(trace)}
 
 
 def _is_kernel(A: Array) -> Any:

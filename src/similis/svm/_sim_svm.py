@@ -44,8 +44,10 @@ class SimSVM(LearnedSVM):
     ----------
     eigenvalues_, eigenvectors_, alpha_ : ndarray of shape (n,), (n, n), (n,)
         l, ascending, U and the multipliers of the symmetrized training matrix; two classes only, as the next five.
-    dual_coef_, active_, n_iter_ : ndarray of shape (n,), bool, int
-        c; False if the anchor is optimal, so that the classifier is that on S clipped (flipped); the number of steps.
+    active_ : bool
+        False if the anchor itself is optimal: the classifier then equals the one on S clipped (flipped).
+    dual_coef_, n_iter_ : ndarray of shape (n,), int
+        c, and the number of Newton or interior-point steps, 0 where the anchor is optimal.
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum.
     coef_, intercept_ : ndarray and float, or ndarrays over the pairs of classes for three or more
