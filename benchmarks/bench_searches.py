@@ -141,7 +141,7 @@ def sparse_coefficients(bench):
 def learned_spectra(bench):
     S, y = make_similarity(800, 2, indefinite=0.1, random_state=0)
     sign = np.where(y == 1, 1.0, -1.0)
-    spectrum = Spectrum(S, "clip", norm=2).learnt
+    spectrum = Spectrum(S, "clip", norm=2).learned
 
     def grid():
         machine = SpectralMachine(sign, [spectrum])

@@ -9,7 +9,7 @@ from similis.svm._sim_svm import Spectrum
 
 
 def machine(S, y, anchor="clip"):
-    return SpectralMachine(y, [Spectrum(S, anchor, 2).learnt])
+    return SpectralMachine(y, [Spectrum(S, anchor, 2).learned])
 
 
 def problem(kind, seed, n=60):

@@ -342,7 +342,7 @@ class TileJob:
 
     @property
     def half(self) -> bool:
-        """Whether blocks below the diagonal are mirror images of those above."""
+        """True if blocks below the diagonal are mirror images of those above."""
         return self.measure.symmetric or self.symmetrize
 
     def run(self, tile: Tile, left: Any, right: Any = None) -> Rejection | None:

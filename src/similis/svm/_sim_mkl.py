@@ -154,9 +154,9 @@ class SimMKL(LearnedSVM):
                 kernels[j] = (bases[j] * system.values[kept]) @ bases[j].T
         trace = self.trace
         if trace is None:
-            first = float(spectra[0].learnt.values @ spectra[0].learnt.anchor) if spectra else 0.0
+            first = float(spectra[0].learned.values @ spectra[0].learned.anchor) if spectra else 0.0
             trace = first if first > 0 else float(len(y))
-        machine = None if self.signed else SpectralMachine(y, [spectrum.learnt for spectrum in spectra], kernels, trace)
+        machine = None if self.signed else SpectralMachine(y, [spectrum.learned for spectrum in spectra], kernels, trace)
         for point in points:
             eta, gamma = point["eta"], point["gamma"]
             fit = signed_mkl(y, kernels, trace, eta) if machine is None else machine.solve(eta, gamma)

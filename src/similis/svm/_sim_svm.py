@@ -87,13 +87,13 @@ class SimSVM(LearnedSVM):
     def _solutions(self, S: Array, y: Any, points: Points) -> Iterator[Any]:
         spectrum = Spectrum(S, self.anchor, self.norm)
         if self.n_random is None:
-            solve = SpectralMachine(y, [spectrum.learnt]).solve
-        elif spectrum.learnt.norm == 1:
+            solve = SpectralMachine(y, [spectrum.learned]).solve
+        elif spectrum.learned.norm == 1:
             # [chen2010] sec. 5.3.1 -> tau_ij has the mean and the variance of the entries of u_i
-            U = spectrum.learnt.vectors
+            U = spectrum.learned.vectors
             drawn = check_random_state(self.random_state).standard_normal((U.shape[1], self.n_random))
             tau = U.mean(axis=0)[:, None] + U.std(axis=0, ddof=1)[:, None] * drawn
-            solve = partial(spectral_lp, y, spectrum.learnt, tau)
+            solve = partial(spectral_lp, y, spectrum.learned, tau)
         else:
             raise ProximityError("n_random needs norm=1 and anchor='clip' or 'flip': the linear program has that norm.")
         for point in points:
@@ -114,7 +114,7 @@ class Spectrum:
         sign = np.where(keep, np.sign(system.values), 0.0)
         self._anchor = {"identity": np.ones_like(sign), "clip": (sign >= 0).astype(np.float64), "flip": sign}[anchor]
         kind = "identity" if anchor == "identity" else norm
-        self.learnt = LearntSpectrum(self.values[keep], self.vectors[:, keep], self._anchor[keep], kind)
+        self.learned = LearntSpectrum(self.values[keep], self.vectors[:, keep], self._anchor[keep], kind)
 
     def modify(self, alphas: Array, c: Array) -> tuple[Array, Array]:
         """All multipliers, and the coefficients of a row."""
