@@ -156,9 +156,7 @@ class SimMKL(LearnedSVM):
         if trace is None:
             first = float(spectra[0].learned.values @ spectra[0].learned.anchor) if spectra else 0.0
             trace = first if first > 0 else float(len(y))
-        machine = (
-            None if self.signed else SpectralMachine(y, [s.learned for s in spectra], kernels, trace)
-        )
+        machine = None if self.signed else SpectralMachine(y, [s.learned for s in spectra], kernels, trace)
         for point in points:
             eta, gamma = point["eta"], point["gamma"]
             fit = signed_mkl(y, kernels, trace, eta) if machine is None else machine.solve(eta, gamma)
