@@ -66,21 +66,36 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return best > scores.sum(axis=1) - best
 
 
+MANY = 32  # classes, above which a product with one column per class is slower than sums over sorted columns
+
+
 def class_sums(S: Any, alpha: Array, codes: Indices) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
-    weights = np.eye(codes.max() + 1)[codes] * alpha[:, None]
+    n_classes = int(codes.max()) + 1
+    weights = np.eye(n_classes)[codes] * alpha[:, None]
     if not isinstance(S, np.ndarray):
         return S @ weights
-    # Of a matrix on disk, a block at a time is in memory.
-    return np.concatenate([S[rows] @ weights for rows in row_blocks(*S.shape)])
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(n_classes))
+    blocks = (S[rows] for rows in row_blocks(*S.shape))  # of a matrix on disk, a block at a time is in memory
+    if n_classes > MANY:
+        return np.concatenate([np.add.reduceat(block[:, order] * alpha[order], starts, axis=1) for block in blocks])
+    return np.concatenate([block @ weights for block in blocks])
 
 
 def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool:
     """[bernal2003] Eq. (3)-(5) -> Sigma alpha > 0; without `strong` each other class is compared separately."""
-    sums, rows = class_sums(S, alpha, codes), np.arange(len(codes))
-    own = sums[rows, codes]
-    sums[rows, codes] = 0.0 if strong else -np.inf
-    return bool((own > (sums.sum(axis=1) if strong else sums.max(axis=1))).all())
+    if strong and isinstance(S, np.ndarray) and codes.max() >= MANY:  # the sums to single classes are not needed
+        own = np.empty(len(codes))
+        for members in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
+            own[members] = S[members[:, None], members] @ alpha[members]
+        others = np.concatenate([S[some] @ alpha for some in row_blocks(*S.shape)]) - own
+    else:
+        sums, rows = class_sums(S, alpha, codes), np.arange(len(codes))
+        own = sums[rows, codes]
+        sums[rows, codes] = 0.0 if strong else -np.inf
+        others = sums.sum(axis=1) if strong else sums.max(axis=1)
+    return bool((own > others).all())
 
 
 def signed_similarities(S: Array, codes: Indices) -> Any:

@@ -67,10 +67,8 @@ class SVCFits(PlainFits):
 
     def predict_path(self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str) -> list[Array]:
         models = self.models(grid)
-        A = S_train
-        is_wide = isinstance(A, np.ndarray) and A.ndim == 2 and A.dtype.kind == "f" and len(A) <= 2 * A.shape[1]
-        if is_wide and all(model.kernel == "linear" for model in models):
-            # libsvm would compute the inner products, which take no more memory than the rows, again for every C.
+        if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
+            # libsvm would compute the inner products again for every C.
             S_train, S_test = S_train @ S_train.T, S_test @ S_train.T
             models = [model.set_params(kernel="precomputed") for model in models]
         responses: list[Any] = [None] * len(grid)
@@ -85,6 +83,11 @@ class SVCFits(PlainFits):
             if response == "predict" and _is_final(model, S_test):
                 final[others] = responses[position]
         return responses
+
+
+def _is_wide(X: Any) -> bool:
+    """Return True for a dense array with so many columns that the inner products of its rows take as much memory."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X) <= 2 * X.shape[1]
 
 
 def _text(params: dict[str, Any]) -> str:
