@@ -72,15 +72,13 @@ MANY = 32  # classes, above which a product with one column per class is slower 
 def class_sums(S: Any, alpha: Array, codes: Indices) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
     n_classes = int(codes.max()) + 1
-    weights = np.eye(n_classes)[codes] * alpha[:, None]
-    if not isinstance(S, np.ndarray):
-        return S @ weights
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(n_classes))
     blocks = (S[rows] for rows in row_blocks(*S.shape))  # of a matrix on disk, a block at a time is in memory
-    if n_classes > MANY:
+    if n_classes > MANY and isinstance(S, np.ndarray):
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes))
         return np.concatenate([np.add.reduceat(block[:, order] * alpha[order], starts, axis=1) for block in blocks])
-    return np.concatenate([block @ weights for block in blocks])
+    weights = np.eye(n_classes)[codes] * alpha[:, None]
+    return np.concatenate([block @ weights for block in blocks]) if isinstance(S, np.ndarray) else S @ weights
 
 
 def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool:
