@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,9 @@ def class_sums(S: Any, alpha: Array, codes: Indices) -> Any:
 def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool:
     """[bernal2003] Eq. (3)-(5) -> Sigma alpha > 0; without `strong` each other class is compared separately."""
     if strong and isinstance(S, np.ndarray) and codes.max() >= MANY:  # the sums to single classes are not needed
-        own = np.empty(len(codes))
-        for members in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
+        own, order = np.empty(len(codes)), np.argsort(codes, kind="stable")
+        for start, end in pairwise([0, *np.cumsum(np.bincount(codes)).tolist()]):
+            members = order[start:end]
             own[members] = S[members[:, None], members] @ alpha[members]
         others = np.concatenate([S[some] @ alpha for some in row_blocks(*S.shape)]) - own
     else:
