@@ -92,7 +92,8 @@ def write(options, seconds, measuring, killed):
     bench, path = Benchmark("study_large"), RESULTS / "study_large.json"
     if path.exists():
         others = json.loads(path.read_text())["items"]
-        bench.items = [item for item in others if (item["n"], item["budget"]) != (options.n, options.budget)]
+        same = options.n, options.budget, killed
+        bench.items = [item for item in others if (item["n"], item["budget"], item.get("workers_killed", 0)) != same]
     rows = result.table()
     splits = {
         row.method: sum(entry.ok for key, entry in result.entries.items() if key[0] == row.method) for row in rows
@@ -110,7 +111,8 @@ def write(options, seconds, measuring, killed):
         "recommended": advice.method, "error": advice.error,
         "first": [{"method": row.method, "error": row.error, "splits": splits[row.method]} for row in rows[:8]],
     }  # fmt: skip
-    bench.items = sorted([*bench.items, item], key=lambda item: (item["n"], item["budget"] or ""))
+    bench.items.append(item)
+    bench.items.sort(key=lambda item: (item["n"], item["budget"] or "", item.get("workers_killed", 0)))
     print(json.dumps(item, indent=1))
     print(bench.write())
 
