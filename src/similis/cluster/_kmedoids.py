@@ -1,7 +1,5 @@
 """k-medoids: clusters around objects, from any proximity. [qiao2013] sec. 2.2."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from typing import Any, Literal, Self
 

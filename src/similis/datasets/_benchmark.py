@@ -1,7 +1,5 @@
 """Loading of data sets by name; benchmark sets that are not bundled are read from the folder ``SIMILIS_DATA``."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Catalog of data sets, and loaders of three small UCI sets; their license and citations are in ``data/README.md``."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Simulated data: perturbed centroids of [cazzanti2007] sec. 6.1, and proximity matrices with configurable defects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

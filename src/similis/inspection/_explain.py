@@ -1,7 +1,5 @@
 """Contributions of training objects to the decision for a new object."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from dataclasses import dataclass

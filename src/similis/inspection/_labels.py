@@ -1,7 +1,5 @@
 """Influence of training objects, and labels that contradict the labels of similar objects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

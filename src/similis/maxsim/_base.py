@@ -1,7 +1,5 @@
 """Base class of MaxSim, SBC and the perceptron: S_C(x), the weighted similarity of an object to a class."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

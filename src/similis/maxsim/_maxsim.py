@@ -1,7 +1,5 @@
 """MaxSim and the dual perceptron. [bernal2003] sec. 3.3, 4.2."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

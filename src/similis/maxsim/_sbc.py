@@ -1,7 +1,5 @@
 """SBC: the smallest weights under which every training object is most similar to its own class. [bernal2003] sec. 5."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Mixture model of the hypothetical local mapping classifiers, and its estimation. [qiao2013] sec. 2.1, 3."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kernel HLM: one component per training object. [qiao2013] sec. 3.2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

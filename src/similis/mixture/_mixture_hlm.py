@@ -1,7 +1,5 @@
 """Mixture HLM: one component per cluster of each class. [qiao2013] sec. 3.1."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

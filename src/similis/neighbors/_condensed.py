@@ -1,7 +1,5 @@
 """Condensed nearest neighbors, [cazzanti2007] sec. 2.2.2, and regression from the nearest of a few medoids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """k nearest neighbors, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regression by k nearest neighbors, uniform or weighted. [chen2010] ch. 3."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Label spreading on the graph of a similarity matrix, with a rule for new objects. [zhou2004], [delalleau2005]."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Local nearest centroid: centroids among the neighbors of each row. [cazzanti2007] sec. 2.2.3, 4.1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nearest centroid: one object represents each class. [cazzanti2007] sec. 2.2.3, 3.1, 3.2.1."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Outliers from a proximity matrix, with calibrated p-values."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Relational generalized learning vector quantization: a few learned prototypes per class. [hammer2014]."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

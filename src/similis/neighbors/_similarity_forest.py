@@ -1,7 +1,5 @@
 """Similarity forests: trees that split by differences of similarities to two objects. [sathe2017], [czekalski2021]."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

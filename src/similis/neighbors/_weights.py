@@ -1,7 +1,5 @@
 """Weights of ranked neighbors, shared by the classifier and the regressor. [chen2010] ch. 3-4."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Regularized covariances of n rows in n dimensions, inverted for a whole grid."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

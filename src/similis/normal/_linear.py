@@ -1,7 +1,5 @@
 """The normal-based linear classifier and Fisher's discriminant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

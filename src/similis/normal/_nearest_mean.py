@@ -1,7 +1,5 @@
 """The nearest class mean in pseudo-Euclidean space, without the embedding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

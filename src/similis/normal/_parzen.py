@@ -1,7 +1,5 @@
 """Parzen windows on given distances, or between rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The regularized normal-based quadratic classifier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Content of the pages; the templates arrange it."""
 
-from __future__ import annotations
-
 import os
 from base64 import b64encode
 from collections.abc import Mapping
