@@ -245,3 +245,13 @@ def test_labels_in_a_column_of_the_matrix(tmp_path):
 def test_files_without_labels(tmp_path, text, options):
     with pytest.raises(ProximityError, match=r"y\.csv (must hold one label per object|has no label for any)"):
         aligned(tmp_path, text, **options)
+
+
+@pytest.mark.parametrize("text", ["1,pos\n0,1\n2,2\n", "2,pos\n1,1\n3,2\n"])
+def test_a_word_among_numeric_labels_in_the_first_line_is_no_header(tmp_path, text):
+    """The first line starts with the number of an object, as all others do."""
+    path = tmp_path / "y.csv"
+    path.write_text(text)
+    rows, labels = align_labels(path, None, 3)
+    assert rows.tolist() == [0, 1, 2]
+    assert labels.tolist() == ["1", "pos", "2"]

@@ -197,12 +197,18 @@ class _LabelFile:
                 return False
             if any(cell in self.known for row in rest for cell in row):
                 return True
+        elif any(self._are_row_numbers([row[j] for row in self.rows]) for j in range(self.width)):
+            return False
         is_number = [_is_numeric([cell]) for cell in first]
         numeric_below = [_is_numeric([row[j] for row in rest]) for j in range(self.width)] if rest else []
         if any(below and not above for above, below in zip(is_number, numeric_below)):
             return True
         words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS} - {""}
         return not any(is_number) and bool({name.lower() for name in first} & words)
+
+    def _are_row_numbers(self, cells: list[str]) -> bool:
+        """Tell whether the cells, with that of the first line, are different numbers of objects."""
+        return len(set(cells)) == len(cells) and all(cell.isdecimal() and int(cell) <= self.n for cell in cells)
 
     def _named(self, name: str, option: str) -> int:
         for key in (str, str.lower):

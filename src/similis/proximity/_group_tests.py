@@ -504,7 +504,7 @@ def _correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: 
     A, B = _standardized(A), _standardized(B)
     if not (A.any() and B.any()):
         return np.full([len(some) for some in orders], np.nan)
-    return _products(A, B, orders, symmetric)
+    return np.clip(_products(A, B, orders, symmetric), -1.0, 1.0)
 
 
 def _known_correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
