@@ -135,7 +135,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         G1 = G.sum(axis=1)
         total = G1.sum()
         # Inverse of the bordered matrix of ridge_path: c = (G - G1 G1' / 1'G 1) y, b = (G1 / 1'G 1)'y.
-        return kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
+        return kernel.fold(G - np.outer(G1, G1 / total), G1 / total)
 
     def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         kernel = self._decompose(S)
