@@ -321,7 +321,7 @@ def mantel(
     orders, pairs, remarks = _product_orders(n, strata, permutations, check_random_state(random_state))
     symmetric = is_symmetric(first) and is_symmetric(second)
     correlate = _known_correlations if np.isnan([first.sum(), second.sum()]).any() else _correlations
-    r = correlate(first, second, orders, symmetric).ravel()[pairs]
+    r = np.clip(correlate(first, second, orders, symmetric).ravel()[pairs], -1.0, 1.0)
     if np.isnan(r[0]):
         raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
     p = _p_value({"two-sided": np.abs(r), "greater": r, "less": -r}[alternative])
@@ -504,18 +504,27 @@ def _correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: 
     A, B = _standardized(A), _standardized(B)
     if not (A.any() and B.any()):
         return np.full([len(some) for some in orders], np.nan)
-    return np.clip(_products(A, B, orders, symmetric), -1.0, 1.0)
+    return _products(A, B, orders, symmetric)
 
 
 def _known_correlations(A: Floats, B: Floats, orders: tuple[Codes, Codes], symmetric: bool) -> Floats:
     """Return the correlations over the pairs known in both matrices, which differ between the orders."""
-    (A, in_A), (B, in_B) = _known_entries(A), _known_entries(B)
+    (A, in_A), (B, in_B) = (_centered(*_known_entries(X)) for X in (A, B))
     count, a, b, aa, bb, ab = (
         _products(X, Y, orders, symmetric)
         for X, Y in [(in_A, in_B), (A, in_B), (in_A, B), (A**2, in_B), (in_A, B**2), (A, B)]
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (ab - a * b / count) / np.sqrt((aa - a**2 / count) * (bb - b**2 / count))
+        variances = [
+            np.where(square > 1e-14 * count, square, np.nan) for square in (aa - a**2 / count, bb - b**2 / count)
+        ]
+        return (ab - a * b / count) / np.sqrt(variances[0] * variances[1])
+
+
+def _centered(A: Floats, known: Floats) -> tuple[Floats, Floats]:
+    """Subtract the mean of the known entries and divide by the largest, so that sums of squares keep their digits."""
+    A = (A - A.sum() / known.sum()) * known if known.any() else A
+    return A / (np.abs(A).max() or 1.0), known
 
 
 def _standardized(A: Floats) -> Floats:
