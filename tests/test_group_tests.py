@@ -273,7 +273,7 @@ def test_mantel_has_the_p_value_of_the_permuted_correlations(kind, n):
 
 
 def test_the_permutations_of_mantel_are_uniform_and_any_two_are_independent():
-    """Of three objects there are six orders and 36 pairs of orders; the grid of seven permutations has two corners."""
+    """Three objects have six orders: each is as frequent as the others, beside each order that another place has."""
     counts = {cells: np.zeros((6, 6)) for cells in combinations(range(1, 8), 2)}
     which = {order: k for k, order in enumerate(permutations(range(3)))}
     for seed in range(3600):
@@ -298,6 +298,15 @@ def test_mantel_is_exact_for_unrelated_matrices(n_permutations):
         )
     ranks = np.round(np.array(p) * (n_permutations + 1)).astype(int)
     assert chisquare(np.bincount(ranks, minlength=n_permutations + 2)[1:]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e100])
+def test_mantel_with_missing_pairs_does_not_depend_on_the_unit(unit):
+    A, B = distances(0), distances(1) + 0.2 * distances(0)
+    A[2, 5] = A[5, 2] = np.nan
+    expected, found = (mantel(X, B, permutations=19, random_state=0) for X in (A, unit * A))
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
+    assert found.p_value == expected.p_value
 
 
 def test_mantel_permutes_within_blocks():

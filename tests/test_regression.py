@@ -390,3 +390,13 @@ def test_medoids_of_few_distinct_objects():
     S = np.kron(np.eye(2), np.ones((4, 4)))
     model = MedoidRegressor(n_medoids=99, random_state=0).fit(S, np.repeat([1.0, 5.0], 4))
     np.testing.assert_array_equal(model.predict(S), np.repeat([1.0, 5.0], 4))
+
+
+def test_weights_of_targets_on_a_tiny_kernel_do_not_overflow(recwarn):
+    """[(K + a) ^ -1 1] is about 1e200 here: its square has no number, its share has."""
+    x = np.linspace(0, 1, 12)
+    S = 1e-200 * np.exp(-((x[:, None] - x) ** 2))
+    model = ProximityRidge(alphas=[1e-200]).fit(S, x)
+    coef, intercept = model.target_weights(S)
+    np.testing.assert_allclose((S @ coef + intercept) @ x, model.predict(S), rtol=1e-6)
+    assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
