@@ -221,11 +221,7 @@ def neighbors(n):
     NeighborIndex(s.Counting(), random_state=0).fit(X[:500]).kneighbors(X[:5])  # compiles
     rng = np.random.default_rng(1)
     asked = np.sort(rng.choice(n, 200, replace=False))
-    s.Counting().fit(X[:10]).matrix(X[:5], X[:10])
-    one = seconds(lambda: s.Counting().fit(X[:10]).matrix(X[asked[:1]], X))  # mostly coding the objects, once
-    exact_start = time.perf_counter()
     S = s.Counting().fit(X[:10]).matrix(X[asked], X)
-    exact = max(0.0, time.perf_counter() - exact_start - one) / 199
     S[np.arange(200), asked] = -1
     kth = -np.partition(-S, 9, axis=1)[:, 9]
     T = s.Counting().fit(X[:10]).matrix(new[:200], X)
@@ -245,7 +241,6 @@ def neighbors(n):
             "recall_at_10": float((index.proximities_[asked, :10] >= kth[:, None]).mean()),
             "query_recall_at_10": float((proximities[:200] >= kth_new[:, None]).mean()), "recall_floor": 0.9,
             "query_seconds": query, "pairs_per_query": (index.n_calls_ - calls) / len(new),
-            "exact_fit_seconds_extrapolated": exact * n, "exact_query_seconds": exact,
             "peak_gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
             "objects_gigabytes": X.nbytes / 1e9, "matrix_gigabytes": 4 * n * n / 1e9,
         })  # fmt: skip

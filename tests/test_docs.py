@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import types
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts.run_page import blocks, commands, run, run_page, without_times
 from similis import make_similarity, write_proximity
 
 ROOT = Path(__file__).parents[1]
@@ -23,17 +23,6 @@ FILES = {  # of the README, in the folder of real files
     "cells.h5ad": "promoters_anndata.h5ad",
 }
 WITH_REAL_FILES = ("from_blast", "from_qiime", "from_mash", "from_anndata")  # test_how_to.py runs these
-
-
-def blocks(page, kinds="python"):
-    """Blocks of code with their language, doctests apart."""
-    found = re.findall(rf"^```({kinds})\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    return [(kind, block) for kind, block in found if ">>>" not in block]
-
-
-def commands(block):
-    """Commands of a block, each with the output that the page shows."""
-    return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
 
 
 @pytest.fixture
@@ -92,28 +81,6 @@ def files_of_the_reader():
     Path("signatures.json").write_text(json.dumps(points))
 
 
-def without_times(text):
-    """Text in one line without what depends on the machine: the column of seconds, estimates, number of processes."""
-    end, lines = 0, []
-    for line in text.splitlines():
-        head = line.find("  fit s")
-        end = head + 7 if head >= 0 else end if line.strip() else 0
-        if end and head < 0:
-            line = line[: line.rfind(" ", 0, end)] + " #" + line[end:]
-        lines.append(line)
-    text = re.sub(r"about [\d.]+ \w+ for", "about # for", " ".join(" ".join(lines).split()))
-    return re.sub(r"in \d+ process(es)?", "in # processes", text)
-
-
-def run(command):
-    """Output of a shell command in which `similis` is this installation."""
-    environment = {**os.environ, "COLUMNS": "140", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    script = f'similis() {{ "{sys.executable}" -m similis "$@"; }}\n{command} 2>&1'
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, (command, done.stdout)
-    return done.stdout
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -125,19 +92,7 @@ def test_commands_on_the_page_print_what_it_shows(page, module):
     """Commands and code run in order in one folder; `...` stands for lines that the page leaves out."""
     if page.stem != "tutorial":
         files_of_the_reader()
-    for kind, block in blocks(page, "console|python"):
-        if kind == "python":
-            exec(compile(block, page.name, "exec"), vars(module))
-            continue
-        for command, shown in commands(block):
-            if command.startswith(("pip install", "./scripts/")):
-                continue
-            output = run(command)
-            printed = without_times(output)
-            for part in re.split(r"\.\.\.", shown):
-                place = printed.find(without_times(part))
-                assert place >= 0, (command, part, output)
-                printed = printed[place:]
+    run_page(page, vars(module))
 
 
 @pytest.mark.slow
