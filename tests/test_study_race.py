@@ -238,6 +238,18 @@ def test_the_preparation_takes_at_most_half_of_the_budget(monkeypatch, full, pre
     assert plan.skipped == {"nc": n_tasks}  # with those that have begun
 
 
+def test_the_budget_goes_on_after_a_worker_was_killed(monkeypatch, full):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(_plan, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    tasks = [SimpleNamespace(method=SimpleNamespace(name="nc"), key=("nc", r)) for r in range(12)]
+    plan = Plan(tasks, full, race=False, budget=10, expected={"nc": 4.0})
+    next(plan.fair_share(2))
+    clock.now = 7.0  # what was lost with the worker is in no entry
+    plan.add(Entry("nc", 0, fit_seconds=4.0))
+    assert not list(plan.fair_share(2))
+    assert plan.skipped == {"nc": 1}
+
+
 def test_a_method_is_skipped_after_the_splits_that_have_begun(monkeypatch, full):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(_plan, "time", SimpleNamespace(monotonic=lambda: clock.now))

@@ -57,6 +57,7 @@ class Plan:
     _decisions: list[dict[str, Any]] = field(default_factory=list, init=False)
     _tested: dict[str, int] = field(default_factory=dict, init=False)  # last checkpoint at which a method was tested
     running: dict[tuple[str, int], float] = field(default_factory=dict, init=False)  # expected seconds
+    _deadline: float | None = field(default=None, init=False)  # of the budget, on the monotonic clock
 
     def __post_init__(self) -> None:
         self._checkpoints = checkpoints(len(self.result.splits)) if self.race else []
@@ -106,9 +107,10 @@ class Plan:
     def fair_share(self, n_jobs: int) -> Iterator[Task]:
         """Yield the next split of the method with the least time while the budget lasts; skip those that do not fit."""
         assert self.budget is not None
-        before = sum(_seconds(entry) for entry in self.entries.values())
-        rest = self.budget - min(self.preparation, self.budget / 2)
-        deadline = time.monotonic() + rest - before / n_jobs
+        if self._deadline is None:  # else a worker was killed, and this goes on
+            before = sum(_seconds(entry) for entry in self.entries.values())
+            rest = self.budget - min(self.preparation, self.budget / 2)
+            self._deadline = time.monotonic() + rest - before / n_jobs
         while True:
             used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
             times = {key: _seconds(entry) for key, entry in list(self.entries.items())} | self.running
@@ -122,7 +124,7 @@ class Plan:
                 return
             costs = {name: self.expected_seconds(name) for name in next_tasks}
             name = min(next_tasks, key=lambda name: (used[name], costs[name]))
-            if costs[name] > deadline - time.monotonic():
+            if costs[name] > self._deadline - time.monotonic():
                 self._decide("skipped", name, next_tasks[name].key[1], expected=round(costs[name], 3))
                 continue
             self.running[next_tasks[name].key] = costs[name]
