@@ -182,6 +182,9 @@ def test_ranks_across_studies(result):
     assert set(found.methods) == set(LIGHT)
     assert found.methods[-1] == "majority"
     assert found.ranks.shape == (2, 4)
+    entropy = average_ranks({"first": result, "second": other}, metric="nce")  # larger is better
+    scores = result.paired_scores("nce")
+    assert entropy.ranks[0][0] == 1 + sum(scores[m] > scores[entropy.methods[0]] for m in entropy.methods)
 
 
 def test_each_quantity_is_computed_once(tmp_path, monkeypatch):

@@ -331,7 +331,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     results : mapping of str to StudyResult, or to a mapping of method to score
         By name of the data set. Methods with a score on every data set are ranked, baselines included.
     metric : str, default="error"
-        Metric to rank by; lower is better.
+        Metric of the results to rank by; scores that are given rank from low to high.
     level : float, default=0.05
         Significance level of the critical difference.
 
@@ -346,7 +346,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
         raise ValueError(f"average_ranks needs results by the name of a data set. Got a {type(results).__name__}.")
     if len(results) < 2:
         raise ValueError(f"average_ranks compares methods across at least two data sets. Got {len(results)}.")
-    scores = {name: r.paired_scores(metric) if hasattr(r, "paired_scores") else dict(r) for name, r in results.items()}
+    scores = {name: _losses(r, metric) if hasattr(r, "paired_scores") else dict(r) for name, r in results.items()}
     first = next(iter(scores.values()))
     common = [m for m in first if all(math.isfinite(s.get(m, math.nan)) for s in scores.values())]
     if len(common) < 2:
@@ -367,6 +367,12 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
             groups.append(names[i:j])
             end = j
     return Ranks(names, tuple(scores), ranks, mean, _friedman(ranks), difference, tuple(groups))
+
+
+def _losses(result: Any, metric: str) -> dict[str, float]:
+    """Mean scores of a study, with the sign changed where larger is better."""
+    sign = METRICS[result._find_metric(metric)].sign
+    return {name: sign * score for name, score in result.paired_scores(metric).items()}
 
 
 def _friedman(ranks: Floats) -> float:
