@@ -7,11 +7,12 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from similis import (
     RBF,
+    FromMatrix,
     LocalNearestCentroid,
     NearestCentroid,
     Pairwise,
@@ -177,6 +178,22 @@ def test_any_last_step_shares_the_transformers(data):
     assert Half.fits == 2 * 5
     for scoring in (None, "balanced_accuracy"):
         compare(make_pipeline(Half(), SVC(kernel="precomputed")), grid, *data, cv=5, scoring=scoring)
+
+
+def test_points_whose_values_look_alike_are_different_points(data):
+    S, y = data
+    other = S.copy()
+    other[4:-4, 4:-4] = np.eye(52)  # NumPy prints the corners of a matrix only
+    assert repr(FromMatrix(other)) == repr(FromMatrix(S))
+    grid = {"pairwise__measure": [FromMatrix(other), FromMatrix(S)], "knn__n_neighbors": [1, 3]}
+    found = compare(Pipeline([("pairwise", Pairwise(None)), ("knn", SimilarityKNN())]), grid, np.arange(60), y, cv=3)
+    assert found.cv_results_["mean_test_score"][1] != found.cv_results_["mean_test_score"][3]
+
+    costs = [np.array([[0.0, 1.0, 1.0], [1.0 - less, 0.0, 1.0], [1.0, 1.0, 0.0]]) for less in (0.0, 1e-9)]
+    assert repr(costs[0]) == repr(costs[1])
+    tied = np.array([[2.0, 1.0, 0.0]]).repeat(60, axis=0)[:, np.arange(60) % 3]
+    path = SimilarityKNN(n_neighbors=60).predict_path(S, y, tied, [{"costs": C} for C in costs])
+    np.testing.assert_array_equal([p[0] for p in path], ["a", "b"])
 
 
 def test_falls_back_to_plain_fits(data):

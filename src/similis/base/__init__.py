@@ -64,7 +64,7 @@ from similis.base._params import (
     validated_function,
     validated_outer,
 )
-from similis.base._path import PathMixin, Points, RegressorPathMixin
+from similis.base._path import PathMixin, Points, RegressorPathMixin, params_key
 from similis.base._sparse import SparseRows
 from similis.base._validation import (
     LARGEST,

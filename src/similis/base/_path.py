@@ -21,6 +21,20 @@ Points = list[dict[str, Any]]
 FoldOptions = Iterable[dict[str, Any]]
 
 
+def params_key(params: dict[str, Any]) -> str:
+    """Text by which parameters are compared: numbers and text by value, anything else by identity.
+
+    The text of an array or an estimator leaves out digits and the middle of long ones.
+    """
+
+    def of(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value), [of(item) for item in value]
+        return repr(value) if value is None or isinstance(value, str | int | float | np.generic) else id(value)
+
+    return repr([(name, of(value)) for name, value in sorted(params.items())])
+
+
 class _GridPath:
     """Methods that :class:`PathMixin` and :class:`RegressorPathMixin` share."""
 
@@ -103,7 +117,7 @@ class _GridPath:
                 model = clone(self).set_params(**point)
                 params = model.get_params(deep=False)
             model._validate_params()  # type: ignore[attr-defined]
-            key = repr([(k, repr(v)) for k, v in sorted(params.items()) if k not in self.path_params])
+            key = params_key({k: v for k, v in (given | point).items() if k not in self.path_params})
             if key not in groups:
                 groups[key] = (clone(model), [], [])
             _, positions, points = groups[key]

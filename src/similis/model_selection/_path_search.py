@@ -30,7 +30,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track, warn_once
 from similis._utils.threads import single_blas_thread
-from similis.base import check_labels, check_target, validated_outer
+from similis.base import check_labels, check_target, params_key, validated_outer
 from similis.exceptions import ProximityError
 
 RESPONSES = ("predict", "predict_proba", "decision_function")
@@ -75,7 +75,7 @@ class SVCFits(PlainFits):
         final: dict[str, Array] = {}  # labels that no larger C changes, by the other parameters
         for position in np.argsort([model.C for model in models], kind="stable"):
             model = models[position]
-            others = _text({key: value for key, value in model.get_params(deep=False).items() if key != "C"})
+            others = params_key({key: value for key, value in model.get_params(deep=False).items() if key != "C"})
             if others in final:
                 responses[position] = final[others]
                 continue
@@ -88,11 +88,6 @@ class SVCFits(PlainFits):
 def _is_wide(X: Any) -> bool:
     """Return True for a dense array with so many columns that the inner products of its rows take as much memory."""
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X) <= 2 * X.shape[1]
-
-
-def _text(params: dict[str, Any]) -> str:
-    """Text by which parameters are compared."""
-    return repr(sorted((key, repr(value)) for key, value in params.items()))
 
 
 def _is_final(model: SVC, S_test: Any) -> bool:
@@ -167,7 +162,7 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
     for position, point in enumerate(points):
         inner = {key.removeprefix(prefix): value for key, value in point.items() if key.startswith(prefix)}
         outer = {key: value for key, value in point.items() if not key.startswith(prefix)}
-        name = _text(outer)
+        name = params_key(outer)
         if name not in groups:
             configured = clone(estimator).set_params(**clone(outer, safe=False))
             steps = configured.steps if isinstance(configured, Pipeline) else [("last", configured)]
@@ -180,7 +175,7 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
             together = {f"{step}__{key}": key for key in getattr(transformer, "path_params", ())}
             varied = {together[key]: value for key, value in outer.items() if key in together}
             same = {key: value for key, value in outer.items() if key not in together}
-            family = families.setdefault(_text(same), FrontFamily())
+            family = families.setdefault(params_key(same), FrontFamily())
             family.groups.append(groups[name])
             family.varied.append(varied)
         group = groups[name]
