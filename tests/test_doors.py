@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
-from similis import FromMatrix, PathSearchCV, Proximity, SimilarityKNN, Study, diagnose, make_stack
+from similis import FromMatrix, IncrementalHLM, PathSearchCV, Proximity, SimilarityKNN, Study, diagnose, make_stack
 from similis.base import Measure, ProximityTransformer, check_labels, check_proximity, check_query
+from similis.cluster import silhouette_samples
 from similis.exceptions import KindWarning, ProximityError
+from similis.maxsim import tightness
+from similis.proximity import anosim, mantel, permanova, permdisp
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -333,6 +336,10 @@ def test_labels_in_another_order_than_the_frame_are_rejected():
         lambda y: diagnose(frame, y),
         lambda y: Study("nc", n_splits=2, cv=2, protocol="stratified", test_size=0.5).run(frame, y),
         lambda y: Proximity(frame, labels=y),
+        lambda y: silhouette_samples(1 - frame, y),
+        lambda y: tightness(frame, y),
+        lambda y: IncrementalHLM().partial_fit(1 - frame, y),
+        lambda y: IncrementalHLM().fit(1 - np.eye(2), [0, 1]).partial_fit(1 - frame, y),
     ]
     for call in calls:
         call(y)
@@ -343,6 +350,27 @@ def test_labels_in_another_order_than_the_frame_are_rejected():
     with pytest.raises(ProximityError, match="same objects in the same order"):
         SimilarityKNN(n_neighbors=1).fit(*shuffled)
     SimilarityKNN(n_neighbors=1).fit(np.eye(4), shuffled[1])  # an array has no order to compare with
+
+
+def test_matrices_and_variables_in_another_order_are_rejected():
+    ids = list("abcdef")
+    frame = pd.DataFrame(np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))), index=ids, columns=ids)
+    y, free = pd.Series([0, 1, 0, 1, 0, 1], index=ids), {"permutations": 3, "random_state": 0}
+    back = frame.iloc[::-1, ::-1]
+    for test in (permanova, anosim, permdisp):
+        assert test(frame, y, strata=y.reset_index(drop=True), **free) == test(frame.to_numpy(), y, strata=y, **free)
+        with pytest.raises(ProximityError, match="Position 0 is 'f' in the index of y and 'a' in that of D"):
+            test(frame, y[::-1])
+        with pytest.raises(ProximityError, match=r"Reorder strata: strata\.loc\[D\.index\]"):
+            test(frame, y, strata=y[::-1])
+    with pytest.raises(ProximityError, match="covariates and D must hold the same objects"):
+        permanova(frame, y, covariates=pd.DataFrame({"x": np.arange(6.0)}, index=ids[::-1]))
+    with pytest.raises(ProximityError, match="'f' in the index of B and 'a' in that of A"):
+        mantel(frame, back)
+    with pytest.raises(ProximityError, match="strata and A must hold"):
+        mantel(frame, frame, strata=y[::-1])
+    with pytest.raises(ProximityError, match="matrix 'b' and matrix 'a' must hold the same objects"):
+        make_stack([frame, back], names=["a", "b"])
 
 
 def test_stored_and_stacked_matrices_follow_the_same_rules():

@@ -460,15 +460,16 @@ def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
             raise ProximityError(f"Row and column ids must be the same, in the same order. {got} {hint}")
 
 
-def check_label_order(S: Any, y: Any) -> None:
-    """Reject a pandas Series of labels whose index holds the objects of a frame in another order."""
+def check_label_order(S: Any, y: Any, name: str = "y", of: str = "X") -> None:
+    """Reject a pandas Series or frame `y` whose index holds the objects of a frame in another order."""
     if not (hasattr(S, "iloc") and hasattr(y, "iloc") and hasattr(S, "columns")) or len(S.index) != len(y.index):
         return
     rows, labels = list(map(str, S.index)), list(map(str, y.index))
     if rows != labels and sorted(rows) == sorted(labels):
         i = next(i for i, (row, label) in enumerate(zip(rows, labels)) if row != label)
-        got = f"Position {i} is {_cut(labels[i])} in the index of y and {_cut(rows[i])} in that of X."
-        raise ProximityError(f"y and X must hold the same objects in the same order. {got} Reorder y: y.loc[X.index].")
+        got = f"Position {i} is {_cut(labels[i])} in the index of {name} and {_cut(rows[i])} in that of {of}."
+        hint = f"Reorder {name}: {name}.loc[{of}.index]."
+        raise ProximityError(f"{name} and {of} must hold the same objects in the same order. {got} {hint}")
 
 
 def _cut(text: str) -> str:

@@ -183,7 +183,7 @@ def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") 
     array([0.905, 0.895, 0.895, 0.905])
     """
     A = check_proximity(D, kind=kind)
-    _, codes = check_labels(labels, len(A), who="silhouette_samples")
+    _, codes = check_labels(labels, len(A), who="silhouette_samples", of=D)
     return _silhouettes(A, codes, kind)
 
 

@@ -85,7 +85,7 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
     1.0
     """
     A = check_proximity(S, kind="similarity")
-    _, codes = check_labels(y, len(A), who="tightness")
+    _, codes = check_labels(y, len(A), who="tightness", of=S)
 
     def tight(q: float) -> bool:
         return fits(Tighten(q=q, method=method).fit_transform(A).astype(np.float64), np.ones(len(A)), codes)

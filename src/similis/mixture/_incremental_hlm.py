@@ -229,7 +229,7 @@ class IncrementalHLM(hlm.HLMClassifier):
         """
         if not hasattr(self, "classes_"):
             D = self.check_training(X)
-            classes, codes = base.check_labels(y, len(D), who=type(self).__name__, min_classes=1)
+            classes, codes = base.check_labels(y, len(D), who=type(self).__name__, min_classes=1, of=X)
             return self._learn(D[:, :0], D, classes, codes, first=True)
         if self._pasts is None:
             raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
@@ -241,7 +241,7 @@ class IncrementalHLM(hlm.HLMClassifier):
                 f"X has {D.shape[1]} features, but IncrementalHLM is expecting {known} features as input, one for each "
                 f"of {past}, and then one for each of the {m} new objects: {known + m} columns."
             )
-        classes, codes = base.check_labels(y, m, who=type(self).__name__, min_classes=1)
+        classes, codes = base.check_labels(y, m, who=type(self).__name__, min_classes=1, of=X)
         # An array of labels would convert numbers beside text to text.
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(

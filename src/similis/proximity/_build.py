@@ -65,6 +65,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     slices: list[Array] = []
     for matrix, name in zip(matrices, called):
         base.check_frame_order(matrix)
+        base.check_label_order(matrices[0], matrix, f"matrix {name}", f"matrix {called[0]}")
         A = base.check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
         if slices and A.shape != slices[0].shape:
             raise ProximityError(

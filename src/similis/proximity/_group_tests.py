@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
-from similis import _kernels
+from similis import _kernels, base
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import eigen_symmetric, is_symmetric, roundoff, symmetric_part
 from similis._utils.threads import map_row_chunks, row_blocks, single_blas_thread
@@ -160,7 +160,7 @@ def permanova(
     >>> round(result.statistic, 3), round(result.r2, 3), result.p_value < 0.05
     (8.727, 0.327, True)
     """
-    A, classes, codes = _check_groups(D, y, "permanova")
+    A, classes, codes = _check_groups(D, "permanova", y=y, strata=strata, covariates=covariates)
     rng = check_random_state(random_state)
     if covariates is None:
         terms, remarks = _one_way(A, codes, len(classes), permutations, strata, rng)
@@ -194,7 +194,7 @@ def anosim(
     >>> float(anosim(abs(x[:, None] - x), ["a"] * 5 + ["b"] * 5, random_state=0).statistic)
     1.0
     """
-    A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
+    A, classes, codes = _check_groups(D, "anosim", allow_missing=True, y=y, strata=strata)
     ranks, known = map(symmetric_part, _known_entries(_rank(A)))
     n_pairs, total = known.sum() / 2, ranks.sum() / 2
     perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
@@ -248,7 +248,7 @@ def permdisp(
     >>> {name: round(value, 2) for name, value in found.dispersions.items()}
     {'a': 2.5, 'b': 12.5}
     """
-    A, classes, codes = _check_groups(D, y, "permdisp")
+    A, classes, codes = _check_groups(D, "permdisp", y=y, strata=strata)
     n, n_groups = len(A), len(classes)
     z = _distances_to_centers(symmetric_part(A**2), codes, center)
     means = np.bincount(codes, z) / np.bincount(codes)
@@ -316,6 +316,8 @@ def mantel(
     if first.shape != second.shape:
         raise ProximityError(f"mantel needs two matrices over the same objects. Got {len(first)} and {len(second)}.")
     n = len(first)
+    base.check_label_order(A, B, "B", "A")
+    base.check_label_order(A, strata, "strata", "A")
     if method == "spearman":
         first, second = _rank(first), _rank(second)
     orders, pairs, remarks = _product_orders(n, strata, permutations, check_random_state(random_state))
@@ -342,9 +344,11 @@ def _check_matrix(D: ArrayLike, who: str, *, kind: Kind | None = None, allow_mis
     return A
 
 
-def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False) -> tuple[Floats, Array, Indices]:
+def _check_groups(D: ArrayLike, who: str, allow_missing: bool = False, **given: Any) -> tuple[Floats, Array, Indices]:
     A = _check_matrix(D, who, kind="dissimilarity", allow_missing=allow_missing)
-    classes, codes = check_labels(y, len(A), who=who)
+    for name, values in given.items():
+        base.check_label_order(D, values, name, "D")
+    classes, codes = check_labels(given["y"], len(A), who=who)
     if len(classes) == len(A):
         raise ProximityError(f"{who} needs a group with at least two objects. Got {len(A)} groups of one object.")
     return A, classes, codes
