@@ -393,6 +393,16 @@ def test_bad_input_gets_one_clear_sentence(rng, params, words):
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize("min_class_size", [1, 3])
+def test_neighbors_of_classes_with_prior_zero_only(min_class_size):
+    x = np.r_[np.arange(8.0), 100 + np.arange(8.0), 200.0 + np.arange(8.0)]
+    S, y = np.exp(-np.abs(x[:, None] - x) / 4), np.repeat(["a", "b", "c"], 8)
+    model = LocalSDA(n_neighbors=5, priors=[1.0, 0.0, 0.0], min_class_size=min_class_size).fit(S, y)
+    np.testing.assert_array_equal(model.predict_proba(S[[3, 11, 19]]), np.eye(3))
+    assert np.isfinite(model.score_samples(S[[3, 11, 19]])).all()
+    np.testing.assert_array_equal(model.predict_path(S, y, S, [{"n_neighbors": 5}])[0], y)
+
+
 def test_too_many_neighbors_are_cut():
     with pytest.warns(UserWarning, match="clipped"):
         assert LocalSDA(n_neighbors=9).fit(np.eye(4), [0, 0, 1, 1]).n_neighbors_ == 4

@@ -213,7 +213,8 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         set of values; a given interval, one end of which may be infinite.
     priors : None, "laplace" or array-like of shape (G,)
         Class frequencies among the neighbors, the same with one added to each count, or given probabilities; in any
-        case a class without neighbors has probability zero.
+        case a class without neighbors has probability zero. If all classes with neighbors have the probability
+        zero, they count alike.
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
@@ -412,6 +413,7 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         if self.priors is not None:
             given = counts + 1 if isinstance(self.priors, str) else np.asarray(self.priors, dtype=np.float64)
             local = np.where(counts > 0, given, 0.0)
+            local = np.where(local.any(axis=-1, keepdims=True), local, counts > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 
