@@ -135,6 +135,9 @@ def test_neighbor_and_mixture_contributions():
     hlm = KernelHLM().fit(D, y)
     found = explain(hlm, 1.2 - Q)
     np.testing.assert_allclose(found.decision, hlm.predict_proba(1.2 - Q))
+    without = KernelHLM(priors=[0.0, 0.3, 0.7]).fit(D, y)
+    with np.errstate(divide="raise"):
+        np.testing.assert_allclose(explain(without, 1.2 - Q).decision, without.predict_proba(1.2 - Q))
     assert (found.contributions >= 0).all()
     assert (found.contributions.any(axis=0).sum(axis=1) <= 1).all()  # each object speaks for its own class
     target = S[0]

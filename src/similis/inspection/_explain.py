@@ -201,7 +201,7 @@ def _mixture_shares(last: KernelHLM, Q: Floats) -> Parts:
     classes, scales = last.component_classes_, last.scales_
     shape = np.broadcast_to(last.shape_, len(last.classes_))[classes]
     # [qiao2013] Eq. (5)-(6) -> P(k | z) proportional to pi_k w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j), summed over j
-    log_terms = np.log(last.priors_[classes] * last.component_priors_) - shape * np.log(np.pi * scales)
+    log_terms = last.log_priors[classes] + np.log(last.component_priors_) - shape * np.log(np.pi * scales)
     shares = softmax(log_terms - last.kept_columns(Q) ** 2 / scales, axis=1)
     contributions = np.zeros((*Q.shape, len(last.classes_)))
     contributions[:, last._kept_places, classes] = shares
