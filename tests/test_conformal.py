@@ -197,6 +197,8 @@ def test_messages():
     S, y, _, _ = problem()
     with pytest.raises(ProximityError, match=r"exact for SimilarityKNN with uniform weights only.*method='cross'"):
         ConformalClassifier(SimilarityKNN(weights="kri"), method="full").fit(S, y)
+    with pytest.raises(ProximityError, match="Use conformity_score='lac', or method='cross'"):
+        ConformalClassifier(SimilarityKNN(), method="full", conformity_score="margin").fit(S, y)
     with pytest.raises(ProximityError, match="symmetric"):
         ConformalClassifier(SimilarityKNN(), method="full").fit(np.triu(S), y)
     with pytest.raises(ProximityError, match=r"confidence_level must be between 0 and 1. Got 90"):

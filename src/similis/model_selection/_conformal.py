@@ -187,7 +187,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         - "cross": every object is calibrated by a model fitted without its fold;
         - "split": a third of the objects, or the first test part of `cv`, calibrates one model fitted to the rest;
         - "full": every object is calibrated with the new object among its possible neighbors. Exact and without
-          further fits for a :class:`~similis.SimilarityKNN` with uniform weights on a symmetric matrix.
+          further fits for a :class:`~similis.SimilarityKNN` with uniform weights on a symmetric matrix, by "lac".
     confidence_level : float or sequence of float, default=0.9
         Probability with which a set contains the true class.
     class_conditional : bool, default=True
@@ -324,6 +324,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
             given = f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}"
             exact = "method='full' is exact for SimilarityKNN with uniform weights only."
             raise ProximityError(f"{exact} Use method='cross' for {given}.")
+        if self.conformity_score != "lac":
+            raise ProximityError("method='full' compares votes. Use conformity_score='lac', or method='cross'.")
         S = model.check_training(X)
         if np.isnan(S).any() or not np.allclose(S, S.T, rtol=1e-6, atol=1e-12):
             advice = "Symmetrize it with similis.symmetrize, or use method='cross'."
