@@ -140,6 +140,7 @@ def test_costs_save_compact(rng, tmp_path):
         ({"numeric": ["height"]}, None, "no column 'height'"),
         ({"numeric": [0]}, None, "needs numbers in column 0"),
         ({}, (3, 1, np.nan), "column 1 holds nan .* row 3"),
+        ({}, (3, 1, None), "column 1 holds nan .* row 3"),
         ({}, (3, 1, np.inf), "column 1 holds inf"),
         ({}, (3, 1, 1e200), r"at most 1e\+140; column 1 holds 1e\+200"),
         ({"regularization": 0.0}, None, "regularization"),

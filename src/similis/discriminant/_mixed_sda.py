@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from similis import base
-from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices, all_numbers
 from similis._utils.fitted import FittedArrays, fitted_indices, fitted_part, fitted_reals
 from similis._utils.storable import storable
 from similis.base import LARGEST, BayesClassifier, HasMethods, between, quote, validated_outer
@@ -59,7 +58,9 @@ class Table:
         elif categorical is not None:
             numbers = np.setdiff1d(everything, self._places(categorical))
         else:
-            numbers = np.flatnonzero([_holds_numbers(column) for column in self.columns])
+            numbers = np.flatnonzero(
+                [c.dtype.kind in "iuf" or (c.dtype == object and all_numbers(c)) for c in self.columns]
+            )
         return numbers, np.setdiff1d(everything, numbers) if categorical is None else self._places(categorical)
 
     def part(self, columns: Indices) -> Array:
@@ -104,12 +105,6 @@ class Table:
             else:
                 raise ProximityError(f"{self._who} found no column {quote(name)}. There are {len(self.names)} columns.")
         return np.array(places, dtype=np.intp)
-
-
-def _holds_numbers(column: Array) -> bool:
-    if column.dtype.kind in "iuf":
-        return True
-    return column.dtype.kind == "O" and all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in column)
 
 
 @storable

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices, is_missing
 from similis.base import FittedArrays, Measure, check_table, fitted_indices, storable, verify_numbering
 from similis.exceptions import ProximityError
 
@@ -66,19 +65,6 @@ def _rows_to_array(rows: Sequence[Any], who: str) -> Array:
         table[i] = list(row)
     integers = table.size and all(type(value) in (int, bool) for value in table.flat)
     return np.array(table.tolist()) if integers else table
-
-
-def is_missing(value: Any) -> bool:
-    """Return True for None, for values that do not equal themselves (NaN, NaT), and for NA of pandas."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):
-        return True
-
-
-def all_numbers(column: Array) -> bool:
-    """Return True if a column holds only numbers, booleans excluded, and missing values."""
-    return all(is_missing(v) or (isinstance(v, Real) and not isinstance(v, (bool, np.bool_))) for v in column.tolist())
 
 
 def to_floats(column: Array, problem: str, hint: str = "") -> Floats:

@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
-from similis._utils.arrays import Array, Floats, Mask
+from similis._utils.arrays import Array, Floats, Mask, all_numbers
 from similis.exceptions import ProximityError
 from similis.measures import _sets
-from similis.measures._categorical import all_numbers, to_floats
+from similis.measures._categorical import to_floats
 
 
 class Lin(_sets.SetMeasure):

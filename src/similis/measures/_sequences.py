@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from similis import _kernels
-from similis._utils.arrays import Array
+from similis._utils.arrays import Array, is_missing
 from similis._utils.environment import require_package
 from similis.base import Measure, Tick, as_collection, at_least, choice, estimator, fill_strips, param, storable
 from similis.exceptions import ProximityError
-from similis.measures._categorical import is_missing
 from similis.measures._point_sets import PointSetMeasure, PointSets, as_points, read_point_sets
 
 UNKNOWN = "\U0010ffff"  # code point of symbols not seen in training; it is no character and occurs in no text

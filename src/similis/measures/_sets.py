@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from similis import _kernels, base
-from similis._utils.arrays import Array, Floats
+from similis._utils.arrays import Array, Floats, is_missing
 from similis.exceptions import ProximityError
-from similis.measures._categorical import is_missing, read_table
+from similis.measures._categorical import read_table
 from similis.measures._vectors import TwoWayArray, both_layouts, run_kernel
 
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.arrays import Array, Floats
+from similis._utils.arrays import Array, Floats, is_missing
 from similis.base import Integral, Measure, Tick, as_collection, choice, estimator, fill_rows, param
 from similis.exceptions import ProximityError
-from similis.measures._categorical import is_missing
 from similis.measures._vectors import sparse_products
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels, base
-from similis._utils.arrays import Array, Floats, Indices, Mask
+from similis._utils.arrays import Array, Floats, Indices, Mask, all_numbers
 from similis.exceptions import ProximityError
-from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
+from similis.measures._categorical import CategoricalMeasure, Codebook, to_floats
 from similis.measures._vectors import TwoWayArray, both_layouts, power_distances, run_kernel
 
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
