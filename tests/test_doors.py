@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
-from similis import FromMatrix, IncrementalHLM, PathSearchCV, Proximity, SimilarityKNN, Study, diagnose, make_stack
+from similis import (
+    FromMatrix,
+    IncrementalHLM,
+    PathSearchCV,
+    Proximity,
+    SimilarityKNN,
+    SimilarityKNNRegressor,
+    Study,
+    diagnose,
+    make_stack,
+)
 from similis.base import Measure, ProximityTransformer, check_labels, check_proximity, check_query
 from similis.cluster import silhouette_samples
 from similis.exceptions import KindWarning, ProximityError
@@ -392,6 +402,19 @@ def test_words_about_a_query_of_three_dimensions(step):
         with pytest.raises(ProximityError, match="expects a two-dimensional block, one row per new object") as caught:
             method(np.zeros(shape))
         assert "features" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "dtype, values",
+    [("string", "xy"), (object, "xy"), ("category", "xy"), ("Int64", (1, 2)), ("boolean", (False, True))],
+)
+def test_labels_and_targets_with_missing_entries_of_pandas(dtype, values):
+    y = pd.Series([values[0], values[1], pd.NA, values[0]], dtype=dtype)
+    whole = SimilarityKNN(n_neighbors=1).fit(np.eye(4), y.fillna(values[0])).classes_
+    np.testing.assert_array_equal(whole, list(values))
+    for model, labels in [(SimilarityKNN(), y), (SimilarityKNN(), y.tolist()), (SimilarityKNNRegressor(), y)]:
+        with np.errstate(all="raise"), pytest.raises(ProximityError, match=r"every object. Object 2 has none"):
+            model.fit(np.eye(4), labels)
 
 
 def test_labels_of_numpy_s_string_type_and_masked_labels():

@@ -149,6 +149,14 @@ def test_one_covariate_that_explains_the_groups_removes_their_effect():
     assert permanova(D, y, covariates=batch, random_state=0).p_value > 0.05
 
 
+@pytest.mark.parametrize("dtype", [None, object, "string", "category"])
+def test_text_is_a_category_also_if_it_consists_of_digits(dtype):
+    batch, age = ["1", "2", "3"] * 10, np.arange(30.0)
+    for given in (pd.DataFrame({"batch": pd.Series(batch, dtype=dtype), "age": age}), list(zip(batch, age))):
+        terms = permanova(distances(), GROUPS, covariates=given, permutations=0).terms
+        assert [term.df for term in terms[:2]] == [2, 1]
+
+
 def test_blocks_with_constant_groups_are_permuted_whole():
     rng = np.random.default_rng(0)
     donors = np.repeat(np.arange(12), 5)
@@ -342,6 +350,11 @@ def test_messages():
         permanova(D, GROUPS, covariates=np.zeros(29))
     with pytest.raises(ProximityError, match="'age' has missing values"):
         permanova(D, GROUPS, covariates=pd.DataFrame({"age": [np.nan] * 30}))
+    ages, sites = [31.5, None] * 15, ["x", None, "y"] * 10
+    for values in (ages, sites, pd.Series(sites, dtype="string"), pd.Series([True, None] * 15, dtype="boolean")):
+        for given in (pd.DataFrame({"covariate 0": values}), values, np.ma.masked_equal(np.arange(30), 3)):
+            with pytest.raises(ProximityError, match="'covariate 0' has missing values"):
+                permanova(D, GROUPS, covariates=given)
     with pytest.raises(ProximityError, match="the other terms determine it"):
         permanova(D, GROUPS, covariates=pd.DataFrame({"same": GROUPS}))
     with pytest.raises(ProximityError, match="same objects"):

@@ -85,6 +85,7 @@ from similis.base._validation import (
     first_position,
     kind_evidence,
     measured_objects,
+    missing_entries,
     one_per_row,
     quote,
 )

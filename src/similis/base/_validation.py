@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from similis._utils.arrays import Array, Floats, Indices, Mask
+from similis._utils.arrays import Array, Floats, Indices, Mask, is_missing
 from similis._utils.disk import as_contiguous_map, is_stored, load_stored, on_disk
 from similis._utils.linalg import roundoff, symmetric_part_of
 from similis._utils.messages import warn_user
@@ -219,9 +219,6 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: 
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
     """
     y = _one_per_object(y, n, who, of, "label")
-    for i, label in enumerate(y if y.dtype == object else ()):
-        if label is None or label != label:
-            raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -245,9 +242,10 @@ def _one_per_object(y: Any, n: int, who: str, of: Any, what: str) -> Any:
         wanted = "labels: text, numbers or booleans" if what == "label" else "real numbers"
         raise ProximityError(f"{reason}y must hold {wanted}. Got dtype {str(y.dtype)[:60]}.")
     check_label_order(of, y)
-    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
-        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
-        raise ProximityError(f"y must hold a {what} for every object. Object {i} is masked; leave it out.")
+    if (missing := missing_entries(y)).any():
+        state = "is masked" if isinstance(y, np.ma.MaskedArray) else "has none"
+        got = f"Object {int(np.argmax(missing))} {state}; leave it out."
+        raise ProximityError(f"y must hold a {what} for every object. {got}")
     if kind == "T":  # NumPy's StringDType
         entries = np.asarray(y).tolist()
         y = np.array(entries, dtype=None if all(isinstance(entry, str) for entry in entries) else object)
@@ -255,6 +253,15 @@ def _one_per_object(y: Any, n: int, who: str, of: Any, what: str) -> Any:
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one {what} per object. Got {y.shape[0]} {what}s for {n} objects.")
     return y
+
+
+def missing_entries(values: Any) -> Mask:
+    """Find the entries of an array that are masked, or else missing among objects."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values).ravel()
+    dtype = getattr(values, "dtype", None)
+    entries = () if isinstance(dtype, np.dtype) and dtype.kind not in "OT" else np.asarray(values, dtype=object).ravel()
+    return np.array([is_missing(entry) for entry in entries], dtype=bool)
 
 
 def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:

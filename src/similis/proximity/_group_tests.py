@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
 from similis import _kernels, base
-from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.arrays import Array, Floats, Indices, all_numbers
 from similis._utils.linalg import eigen_symmetric, is_symmetric, roundoff, symmetric_part
 from similis._utils.threads import map_row_chunks, row_blocks, single_blas_thread
 from similis.base import Kind, at_least, check_labels, check_proximity, choice, first_position, validated_function
@@ -642,28 +642,27 @@ def _extend(Q: Floats, X: Floats) -> Floats:
 def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
     """Return the design columns of each covariate: its values, or one indicator per category."""
     if hasattr(covariates, "columns"):
-        columns = {str(name): np.asarray(covariates[name]) for name in covariates.columns}
+        columns = {str(name): covariates[name] for name in covariates.columns}
     else:
-        table = np.asarray(covariates)
+        table: Array = np.asanyarray(covariates, dtype=None if hasattr(covariates, "dtype") else object)
         if table.ndim not in (1, 2):
             raise ProximityError(f"covariates must have one or two dimensions. Got shape {table.shape}.")
         columns = {f"covariate {j}": column for j, column in enumerate(np.atleast_2d(table.T))}
     blocks: dict[str, Floats] = {}
-    for name, values in columns.items():
+    for name, column in columns.items():
+        values = np.asarray(column)
         if len(values) != n:
             raise ProximityError(f"covariates must have one row per object. Got {len(values)} rows for {n} objects.")
+        missing = base.missing_entries(column).any()
         if values.dtype == object:
-            try:
-                values = values.astype(np.float64)
-            except (TypeError, ValueError):
-                values = values.astype(str)
-        if values.dtype.kind not in "iuf":
-            labels, codes = check_labels(values, n, who=name, min_classes=1)
-            blocks[name] = np.eye(len(labels))[codes]
-        elif np.isfinite(values).all():
+            values = values.astype(np.float64 if all_numbers(values) and not missing else str)
+        if missing or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+            raise ProximityError(f"covariates must be known for every object. {name!r} has missing values.")
+        if values.dtype.kind in "iuf":
             blocks[name] = values.astype(np.float64)[:, None]
         else:
-            raise ProximityError(f"covariates must be known for every object. {name!r} has missing values.")
+            labels, codes = check_labels(values, n, who=name, min_classes=1)
+            blocks[name] = np.eye(len(labels))[codes]
     if "groups" in blocks:
         raise ProximityError("covariates has a column named 'groups', which is the name of the tested term; rename it.")
     return blocks
