@@ -29,6 +29,7 @@ from similis import (
     ProximityRidge,
     PseudoFisher,
     SimilarityFeatures,
+    SimilarityForest,
     SimilarityKNN,
     SimilarityKNNRegressor,
     SpectrumClip,
@@ -76,6 +77,7 @@ LINEAR = [
 ]
 WEIGHTED = [SimilarityKNN(smoothing=0.1), SimilarityKNN(weights="kri"), SimilarityKNN(weights="krr"), KernelHLM()]
 OTHERS = [LocalSDA(n_neighbors=8), LocalNearestCentroid(), Parzen(), MixtureHLM(random_state=0)]
+OTHERS += [SimilarityForest(n_estimators=9, random_state=0)]
 
 
 def fitted(model, G):
