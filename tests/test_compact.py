@@ -204,13 +204,15 @@ SLACK = {"SBC": {"C": 1.0}}
 
 
 @pytest.mark.parametrize("name", [n for family in FAMILIES for n in similis._PACKAGES[family] if n not in ELSEWHERE])
-def test_every_family_answers_the_same_from_fewer_columns(name):
+def test_every_family_answers_the_same_from_fewer_columns(name, tmp_path):
     model = getattr(similis, name)(**SLACK.get(name, {}))
     S, y, Q = contract.toy(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         small = compact(model.fit(S, y))
         np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
+    save(small, tmp_path / "small.skops")
+    np.testing.assert_array_equal(load(tmp_path / "small.skops").predict(Q[:, small.columns_]), model.predict(Q))
     if name in {"SDA", "NearestCentroid"}:
         assert len(small.columns_) == 3
     assert (len(small.columns_) == len(y)) == (name in NEEDS_ALL), len(small.columns_)

@@ -205,7 +205,7 @@ class IncrementalHLM(hlm.HLMClassifier):
     random_state: Any = param(None, "random_state")
 
     fitted_arrays = {
-        "_pasts": fitted_part(ClassHistory, many=True, length="G"),
+        "_pasts": fitted_part(ClassHistory, many=True, length="G", optional=True),  # None in a compact model
         "_between": fitted_reals(2),
         "n_seen_": fitted_count(1),
         "n_batches_": fitted_count(1),

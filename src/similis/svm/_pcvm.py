@@ -60,7 +60,7 @@ class PCVM(ProbabilityMixin, ProximityClassifier):
     tol: float = param(1e-3, positive())
 
     reads = "similarity"
-    fitted_arrays = {"coef_": fitted_reals("machines", "n"), "intercept_": fitted_reals("machines")}
+    fitted_arrays = {"coef_": fitted_reals("machines", None), "intercept_": fitted_reals("machines")}
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
