@@ -268,7 +268,7 @@ def _margins(last: Any, rows: Any) -> Floats:
         last = copy.copy(last)
         setattr(last, shape, "ovo")
         pairs = np.asarray(last.decision_function(rows))  # positive for the earlier class of a pair
-    elif G > 2 and hasattr(last, "pairs_") and np.ndim(getattr(last, "coef_", None)) == 2:
+    elif G > 2 and hasattr(last, "pairs_") and np.ndim(getattr(last, "coef_", 0)) == 2:
         coef = last.coef_ if last.coef_.shape[1] == rows.shape[1] else last.coef_[:, last.columns_]
         pairs = -(rows @ coef.T + last.intercept_)  # positive for the later class
     if pairs is not None:
