@@ -93,6 +93,8 @@ def test_mean_is_normalized_and_takes_known_entries():
     out = d.fit_transform(make_stack([A, np.nan_to_num(B)]))
     assert out[:, :, 0] == pytest.approx((A.max() - A) / np.ptp(A))
     assert (out[:, :, 1] == np.nan_to_num(B)).all()
+    for number in np.arange(2):  # as a grid gives it
+        np.testing.assert_array_equal(CombineMatrices(matrix=number).fit_transform(make_stack([A, B])), [A, B][number])
     with pytest.raises(ProximityError, match="below 2"):
         CombineMatrices(matrix=2).fit(make_stack([A, A]))
 

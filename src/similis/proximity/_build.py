@@ -121,7 +121,7 @@ class CombineMatrices(Elementwise):
     @property
     def gives(self) -> Kind:  # type: ignore[override]
         kinds = ["similarity"] if self.kinds is None else list(self.kinds)
-        if isinstance(self.matrix, int):
+        if isinstance(self.matrix, int | np.integer):
             return kinds[min(self.matrix, len(kinds) - 1)]  # type: ignore[return-value]
         return self.kind or ("dissimilarity" if set(kinds) == {"dissimilarity"} else "similarity")
 
@@ -133,10 +133,10 @@ class CombineMatrices(Elementwise):
             given = ", ".join(kinds)[:80]
             rule = f"kinds must name each of the {q} matrices 'similarity' or 'dissimilarity'."
             raise ProximityError(f"{rule} Got {given!r}.")
-        if isinstance(self.matrix, int) and self.matrix >= q:
+        if isinstance(self.matrix, int | np.integer) and self.matrix >= q:
             raise ProximityError(f"matrix must be below {q}, the number of matrices. Got {self.matrix}.")
         self.factors_, self.offsets_ = np.ones(q), np.zeros(q)
-        if isinstance(self.matrix, int):
+        if isinstance(self.matrix, int | np.integer):
             return
         for k, (A, kind) in enumerate(zip(slices, kinds)):
             top, span = float(np.nan_to_num(np.fmax.reduce(A, axis=None))), value_range(A)
@@ -148,11 +148,11 @@ class CombineMatrices(Elementwise):
                 self.factors_[k], self.offsets_[k] = -1 / span, top / span
 
     def transform_rows(self, Q: Array) -> Array:
-        if isinstance(self.matrix, int) and Q.ndim == 2:
+        if isinstance(self.matrix, int | np.integer) and Q.ndim == 2:
             return Q.copy()
         base.check_stack_width(Q, len(self.factors_), self)
         R = np.atleast_3d(Q)
-        if isinstance(self.matrix, int):
+        if isinstance(self.matrix, int | np.integer):
             return np.ascontiguousarray(R[:, :, self.matrix])
         R = R * self.factors_.astype(R.dtype) + self.offsets_.astype(R.dtype)
         converted = self.factors_ < 0
