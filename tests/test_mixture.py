@@ -437,3 +437,13 @@ def test_bad_input(rng, model):
     with pytest.raises(ValueError, match="y"):
         model.fit(D, None)
     model.fit(D * (1 + 1e-9 * rng.random(D.shape)), y)  # round-off is no asymmetry
+
+
+def test_numbers_of_components_of_numpy(rng):
+    D, y, Q = problem(rng)
+    model = MixtureHLM(n_components=np.int64(3), random_state=0).fit(D, y)
+    assert type(model.n_components_) is int
+    expected = MixtureHLM(n_components=3, random_state=0).fit(D, y).predict_proba(Q)
+    np.testing.assert_array_equal(model.predict_proba(Q), expected)
+    found = PathSearchCV(MixtureHLM(random_state=0), {"n_components": np.arange(1, 4)}, cv=2).fit(D, y)
+    assert found.best_estimator_.n_components_ == found.best_params_["n_components"]

@@ -227,7 +227,7 @@ class _Classes:
         """Number of components of a grid point; for "auto" also the scores of the candidates."""
         given = point["n_components"]
         if not isinstance(given, str):
-            return given if isinstance(given, int) else list(given), None
+            return int(given) if np.ndim(given) == 0 else list(given), None
         n = len(self.codes)
         points = [point | {"n_components": k} for k in (*CANDIDATES, n)]
         rng = np.random.RandomState(self.folds_seed)
