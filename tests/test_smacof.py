@@ -35,6 +35,16 @@ def test_complete_data_reach_the_stress_of_sklearn():
     assert ours.stress_ == pytest.approx(np.sqrt(((pdist(X) - own) ** 2).sum() / (pdist(X) ** 2).sum()))
 
 
+@pytest.mark.parametrize("max_iter", [1, 7, 500])
+def test_the_stress_is_that_of_the_embedding(max_iter):
+    X, _ = points(d=5)
+    model = SMACOF(max_iter=max_iter).fit(cdist(X, X))
+    error = ((pdist(X) - pdist(model.embedding_)) ** 2).sum()
+    assert model.stress_ == pytest.approx(np.sqrt(error / (pdist(X) ** 2).sum()), rel=1e-12)
+    assert model.n_iter_ == len(model.stresses_) - 1 <= max_iter
+    assert model.n_iter_ == max_iter or max_iter == 500
+
+
 @pytest.mark.parametrize("method", ["metric", "ordinal"])
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 def test_the_stress_never_increases(method, holes):

@@ -109,12 +109,13 @@ class SMACOF(ToFeatures):
                 target.T[pairs] = target[pairs]
             error = float(((target[pairs] - distance[pairs]) ** 2).sum())
             self.stresses_ = np.append(self.stresses_, np.sqrt(error / size) if size else 0.0)
-            if step and self.stresses_[-1] ** 2 > (1 - self.tol) * self.stresses_[-2] ** 2 - 1e-18:
+            still = step and self.stresses_[-1] ** 2 > (1 - self.tol) * self.stresses_[-2] ** 2 - 1e-18
+            if still or step == self.max_iter:
                 break
             B = -np.divide(target, distance, out=np.zeros_like(target), where=distance > 0)
             np.fill_diagonal(B, -B.sum(axis=1))
             X = inverse @ (B @ X)
-        self.embedding_, self.stress_, self.n_iter_ = X, float(self.stresses_[-1]), len(self.stresses_)
+        self.embedding_, self.stress_, self.n_iter_ = X, float(self.stresses_[-1]), step
         order = np.argsort(D[pairs], kind="stable") if self.method == "ordinal" else np.zeros(0, np.intp)
         self._known_order, self._targets = D[pairs][order], target[pairs][order]
 
