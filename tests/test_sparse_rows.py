@@ -16,6 +16,7 @@ from similis import (
     Rescale,
     SimilarityKNN,
     SimilarityKNNRegressor,
+    Tighten,
     load,
     save,
 )
@@ -24,6 +25,21 @@ from similis.exceptions import InputWarning
 from similis.study import Study, predict_rows, train_model
 
 N = 90
+
+
+@pytest.mark.parametrize("model", [Tighten(q=2), Rescale()], ids=repr)
+def test_new_sparse_rows_are_validated_and_repeated_entries_added(model):
+    model = model.fit(sparse.csr_array(np.eye(3)))
+    twice = sparse.csr_array((np.array([0.5, 0.5, 1.0]), np.array([0, 0, 1]), np.array([0, 3])), shape=(1, 3))
+    np.testing.assert_array_equal(model.transform(twice).toarray(), [[1.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(twice.data, [0.5, 0.5, 1.0])
+    with pytest.raises(ProximityError, match="X has 2 features"):
+        model.transform(sparse.csr_array(np.eye(2)))
+    with pytest.raises(ProximityError, match="infinity"):
+        model.transform(sparse.csr_array([[np.inf, 0, 0]]))
+    if not model.allow_missing:
+        with pytest.raises(ProximityError, match="does not accept missing entries"):
+            model.transform(sparse.csr_array([[np.nan, 0, 0]]))
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ from similis.base._validation import (
     check_stack_width,
     check_table,
     check_target,
+    check_values,
     fill_masked,
     first_position,
     kind_evidence,

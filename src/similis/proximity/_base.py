@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
-from similis.base import ProximityTransformer, SparseRows, validated
+from similis.base import ProximityTransformer, SparseRows, check_values, validated
 from similis.exceptions import DiagonalWarning
 
 
@@ -69,8 +69,10 @@ class Elementwise(ToRows):
     def transform(self, X: ArrayLike) -> Any:
         if not self.keep_sparse or not sparse.issparse(X):
             return super().transform(X)
-        check_is_fitted(self)
-        return self._transform_entries(sparse.csr_array(X))
+        rows = SparseRows(X, missing=False).to_csr()  # an entry that appears twice is added up
+        self.check_rows(rows[:1])
+        check_values(rows.data, kind=self.proximity_kind, allow_missing=self.allow_missing, who=type(self).__name__)
+        return self._transform_entries(rows)
 
     def _transform_entries(self, X: Any) -> Any:
         """Transform the stored entries of a sparse matrix; zero stays zero where ``keep_sparse`` is True."""
