@@ -6,7 +6,7 @@ from oracles import centroids as oracle
 from sklearn.datasets import load_iris
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
-from similis import LocalNearestCentroid, NearestCentroid, compact
+from similis import SDA, LocalNearestCentroid, LocalSDA, NearestCentroid, compact
 
 
 def problem(rng, n=40, m=25, n_classes=3, levels=None, asymmetric=True):
@@ -19,6 +19,35 @@ def problem(rng, n=40, m=25, n_classes=3, levels=None, asymmetric=True):
     y = rng.integers(0, n_classes, n)
     y[:n_classes] = np.arange(n_classes)
     return S, y, Q
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(NearestCentroid(centroid=rule) for rule in ("max-sum", "popular", "any-class")),
+        LocalNearestCentroid(n_neighbors=9),
+        SDA(),
+        *(LocalSDA(n_neighbors=15, neighborhood=name) for name in ("knn", "per-class", "natural", "enclosing")),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("levels", [None, 4])
+def test_centroids_do_not_depend_on_the_unit(rng, model, levels):
+    S, y, Q = problem(rng, levels=levels, asymmetric=False)
+    expected, grid = model.fit(S, y).predict(Q), [{}]
+    folds = model.predict_path_cv(S, y, np.arange(40) % 5, grid)[0]
+    for unit in (1e-10, 1e-30, 1e30):
+        np.testing.assert_array_equal(model.fit(unit * S, y).predict(unit * Q), expected)
+        np.testing.assert_array_equal(model.predict_path_cv(unit * S, y, np.arange(40) % 5, grid)[0], folds)
+
+
+def test_centroids_tie_where_sums_cancel():
+    """Doubly centered inner products: sums over all objects are zero up to rounding, in any order of summation."""
+    Z = np.random.default_rng(0).normal(size=(30, 4))
+    Z -= Z.mean(axis=0)
+    S = np.kron(np.ones((2, 2)), Z @ Z.T)
+    model = NearestCentroid(centroid="any-class").fit(S, np.repeat([0, 1], 30))
+    np.testing.assert_array_equal(model.centroids_, [0, 0])
 
 
 @pytest.mark.parametrize("levels", [None, 3])

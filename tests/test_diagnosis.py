@@ -61,6 +61,14 @@ def test_triangles_by_hand():
     assert found.worst == pytest.approx(3 / 5)
 
 
+def test_the_shape_of_distances_does_not_depend_on_the_unit(clean):
+    D, _ = clean
+    expected = diagnose(D, kind="dissimilarity").distances
+    for unit in (1e-20, 1e20):
+        found = diagnose(unit * D, kind="dissimilarity").distances
+        np.testing.assert_allclose([found.skewness, found.kurtosis], [expected.skewness, expected.kurtosis])
+
+
 def test_duplicates_sparsity_and_scale():
     S = np.kron(np.eye(5), np.ones((2, 2)))
     found = diagnose(S)

@@ -38,7 +38,7 @@ def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, opti
                 size[c] += 1
                 weight[c] += w
                 r += 1
-            _central(sign, codes, indices[i], r, above, weight, low, centroid)
+            _central(sign, codes, indices[i], r, above, weight, low, omega[7], centroid)
             counts[i, t] = size
             few = ((size > 0) & (size < options[0])).any()
             winners[i, t] = _nearest(values[i], sign, centroid, size) if few else -1
@@ -47,14 +47,14 @@ def local_sda(S, sign: float, codes, indices, values, weights, ends, omega, opti
 
 
 @kernel
-def _central(sign: float, codes, row, r: int, above, weight, low: float, centroid) -> None:
+def _central(sign: float, codes, row, r: int, above, weight, low: float, width: float, centroid) -> None:
     """Find the rank of each class centroid, [cazzanti2007] Eq. (2.10): the nearer one among equals; -1 if absent."""
     centroid[:] = -1
     for q in range(r):
         c = codes[row[q]]
         best = centroid[c]
         mean = sign * (low + above[c, q] / weight[c])
-        if best < 0 or mean - 1e-12 * max(1.0, abs(mean)) > sign * (low + above[c, best] / weight[c]):
+        if best < 0 or mean - 1e-12 * (abs(low) + width) > sign * (low + above[c, best] / weight[c]):
             centroid[c] = q
 
 

@@ -170,17 +170,17 @@ def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, 
     count, best_rank = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
     for i in range(n_rows):
         count[:] = 0
-        r = 0
+        r, size = 0, 0.0
         for t in range(ks.shape[0]):
             while r < min(ks[t], n_ranks) and indices[i, r] >= 0:
-                _add_member(S, sign, codes, indices[i], r, total, known)
+                size = max(size, _add_member(S, sign, codes, indices[i], r, total, known))
                 count[codes[indices[i, r]]] += 1
                 r += 1
             best_rank[:] = -1
             for q in range(r):
                 c = codes[indices[i, q]]
                 mean = total[q] / known[q] if known[q] > 0 else -np.inf
-                if best_rank[c] < 0 or mean - 1e-12 * max(1.0, abs(mean)) > best_mean[c]:
+                if best_rank[c] < 0 or mean - 1e-12 * size > best_mean[c]:
                     best_rank[c], best_mean[c] = q, mean
             winners[i, t] = _nearest(values[i], sign, best_rank, count)
             for c in range(chosen.shape[2]):
@@ -188,9 +188,9 @@ def local_centroids(S, sign: float, codes, indices, values, ks, n_classes: int, 
 
 
 @kernel
-def _add_member(S, sign: float, codes, row, r: int, total, known) -> None:
-    """Add the r-th neighbor to its class: update the sums of the other members and compute its own."""
-    j = row[r]
+def _add_member(S, sign: float, codes, row, r: int, total, known) -> float:
+    """Add the r-th neighbor to its class: update the sums of the members; return the largest absolute entry added."""
+    j, size = row[r], 0.0
     total[r], known[r] = 0.0, 0.0
     for q in range(r + 1):
         z = row[q]
@@ -199,9 +199,12 @@ def _add_member(S, sign: float, codes, row, r: int, total, known) -> None:
             if not np.isnan(to_new):
                 total[r] += sign * to_new
                 known[r] += 1
+                size = max(size, abs(float(to_new)))
             if q < r and not np.isnan(to_old):
                 total[q] += sign * to_old
                 known[q] += 1
+                size = max(size, abs(float(to_old)))
+    return size
 
 
 @kernel

@@ -247,8 +247,7 @@ def _one_per_object(y: Any, n: int, who: str, of: Any, what: str) -> Any:
         got = f"Object {int(np.argmax(missing))} {state}; leave it out."
         raise ProximityError(f"y must hold a {what} for every object. {got}")
     if kind == "T":  # NumPy's StringDType
-        entries = np.asarray(y).tolist()
-        y = np.array(entries, dtype=None if all(isinstance(entry, str) for entry in entries) else object)
+        y = np.array(np.asarray(y).tolist())
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one {what} per object. Got {y.shape[0]} {what}s for {n} objects.")

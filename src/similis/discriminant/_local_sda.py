@@ -157,7 +157,7 @@ def _enclosing(query: Query, k: int) -> Neighborhoods:
         blocks, s = local_psd(blocks, np.where(indices[rows] < 0, 0.0, values[rows]).astype(np.float64), "clip")
         w = kri_weights(blocks, s, 0.0, ks=np.arange(1, k + 1), known=known).weights[:, :, 0]  # (rows, k, k)
         objective = 0.5 * np.einsum("cta,cta->ct", w @ blocks, w) - np.einsum("cta,ca->ct", w, s)
-        stalls = np.diff(objective, axis=1, append=np.inf) >= -1e-9 * (1 + np.abs(objective[:, :1]))
+        stalls = np.diff(objective, axis=1, append=np.inf) >= -1e-9 * np.abs(blocks).max(axis=(1, 2))[:, None]
         ends[rows, 0] = np.minimum(stalls.argmax(axis=1) + 1, known)
     return Neighborhoods(indices, values, ends)
 

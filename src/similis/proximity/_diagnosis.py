@@ -376,7 +376,7 @@ def distance_facts(D: Floats) -> DistanceFacts:
     n = len(D)
     d = D[~np.eye(n, dtype=bool)]
     d = d[np.isfinite(d)]
-    if d.size < 3 or np.ptp(d) <= 1e-12 * max(1.0, float(np.abs(d).max())):
+    if d.size < 3 or np.ptp(d) <= 1e-12 * np.abs(d).max():
         return DistanceFacts(0.0, 0.0, 1.0, 0.0, 0.0)
     sample = d[d > 0][:: max(1, d.size // 200_000)]
     power, after = 1.0, float(stats.skew(d))

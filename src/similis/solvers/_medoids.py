@@ -296,8 +296,8 @@ def class_centroids(
         if len(members):
             # mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10), (3.10)
             candidates = present if rule == "any-class" else members
-            total, mass = _sums(S, members, candidates, weight)
-            chosen[h] = candidates[_best_mean(sign * total, mass)]
+            total, mass, size = _sums(S, members, candidates, weight)
+            chosen[h] = candidates[_best_mean(sign * total, mass, size)]
     return chosen
 
 
@@ -309,10 +309,10 @@ def centroids_by_fold(
     `test_fold` holds the fold of each object; the other parameters are those of :func:`class_centroids`.
     """
     if rule == "max-sum":  # the part of each fold is subtracted from sums that are computed once
-        total, mass, ones = np.zeros(len(codes)), np.zeros(len(codes)), np.ones(len(codes))
+        total, mass, ones, sizes = np.zeros(len(codes)), np.zeros(len(codes)), np.ones(len(codes)), np.ones(n_classes)
         for h in range(n_classes):
             members = np.flatnonzero(codes == h)
-            total[members], mass[members] = _sums(S, members, members, ones)
+            total[members], mass[members], sizes[h] = _sums(S, members, members, ones)
     for fold in np.unique(test_fold):
         test = test_fold == fold
         if rule != "max-sum":
@@ -325,29 +325,26 @@ def centroids_by_fold(
         left, chosen = mass - known.sum(axis=0), np.full(n_classes, -1, dtype=np.intp)
         for h in np.unique(codes[~test]):
             members = np.flatnonzero((codes == h) & ~test)
-            chosen[h] = members[_best_mean(kept[members], left[members])]
+            chosen[h] = members[_best_mean(kept[members], left[members], sizes[h])]
         yield test, chosen
 
 
-def first_best(values: Array) -> int:
-    """Return the index of the largest value, the first of those equal up to rounding; NaN counts as smallest."""
-    best = float(np.fmax.reduce(values))
-    return int(np.argmax(values >= best - _TIE * max(1.0, abs(best))))
-
-
-def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array]:
-    """Weighted sums over some rows of the known entries of some columns, and of their weights."""
-    total, mass = np.zeros(len(columns)), np.zeros(len(columns))
+def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array, float]:
+    """Weighted sums over some rows of the known entries of some columns, and of their weights; the largest entry."""
+    total, mass, size = np.zeros(len(columns)), np.zeros(len(columns)), 0.0
     for part in row_blocks(len(rows), len(columns)):
         block = S[np.ix_(rows[part], columns)]
         known = ~np.isnan(block)
         total += weight[rows[part]] @ np.where(known, block, 0.0)
         mass += weight[rows[part]] @ known
-    return total, mass
+        size = max(size, float(np.fmax.reduce(np.abs(block), axis=None, initial=0.0)))
+    return total, mass, size
 
 
-def _best_mean(total: Array, mass: Array) -> int:
-    return first_best(np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0))
+def _best_mean(total: Array, mass: Array, size: float) -> int:
+    """Return the index of the largest mean, the first of those equal up to rounding of numbers of this size."""
+    means = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
+    return int(np.argmax(means >= np.fmax.reduce(means) - _TIE * size))  # NaN counts as smallest
 
 
 def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
@@ -366,5 +363,6 @@ def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight:
     for h in np.unique(codes[weight > 0]):
         members = np.flatnonzero((codes == h) & (weight > 0))
         leaders = members[votes[members] == votes[members].max()]
-        chosen[h] = leaders[first_best(support[leaders])]
+        sums = support[leaders]
+        chosen[h] = leaders[_best_mean(sums, np.ones(len(sums)), np.abs(sums).max())]
     return chosen
