@@ -26,6 +26,7 @@ from similis import (
     PathSearchCV,
     PotentialSVM,
     ProximityError,
+    ProximityOutlier,
     ProximityRidge,
     PseudoFisher,
     SimilarityFeatures,
@@ -44,6 +45,7 @@ from similis import (
     save,
     suspicious_labels,
 )
+from similis.cluster import KMedoids
 
 
 def problem(n=36, G=3, m=5, seed=0):
@@ -178,6 +180,9 @@ def test_top_frame_and_picture():
     assert len(frame) == sum(len(best) for best in found.top(2))
     assert "<svg" in found.to_html()
     assert found.plot().ax_ is not None
+    for model in (KMedoids(2), ProximityOutlier()):
+        with pytest.raises(ProximityError, match=f"needs a classifier or regressor. Got {type(model).__name__}"):
+            explain(model.fit(1.2 - S), 1.2 - S)
     with pytest.raises(ProximityError, match="ids must name the 36 objects"):
         explain(SimilarityKNN().fit(S, y), Q, ids=["a"])
 

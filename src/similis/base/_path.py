@@ -22,10 +22,7 @@ FoldOptions = Iterable[dict[str, Any]]
 
 
 def params_key(params: dict[str, Any]) -> str:
-    """Text by which parameters are compared: numbers and text by value, anything else by identity.
-
-    The text of an array or an estimator leaves out digits and the middle of long ones.
-    """
+    """Text by which parameters are compared: numbers and text by value, others, whose text may be cut, by identity."""
 
     def of(value: Any) -> Any:
         if isinstance(value, list | tuple):

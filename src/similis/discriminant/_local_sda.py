@@ -213,8 +213,7 @@ class LocalSDA(base.ProbabilityMixin, base.PathMixin, base.ProximityClassifier):
         set of values; a given interval, one end of which may be infinite.
     priors : None, "laplace" or array-like of shape (G,)
         Class frequencies among the neighbors, the same with one added to each count, or given probabilities; in any
-        case a class without neighbors has probability zero. If all classes with neighbors have the probability
-        zero, they count alike.
+        case a class without neighbors has probability zero. Where all others have it too, they count alike.
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"

@@ -138,6 +138,8 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     labels, X = np.asarray(model.predict(rows)), rows
     for name in ("best_estimator_", "estimator_"):  # a search; a conformal model
         model = getattr(model, name, model)
+    if not is_regressor(model) and not hasattr(model, "classes_"):
+        raise ProximityError(f"explain needs a classifier or regressor. Got {type(model).__name__}.")
     steps = [s for _, s in model.steps if s not in (None, "passthrough")] if isinstance(model, Pipeline) else [model]
     while len(steps) > 1 and not get_tags(steps[0]).input_tags.pairwise:  # measures objects
         X = steps.pop(0).transform(X)
