@@ -12,6 +12,7 @@ from scipy import sparse as sp
 
 from similis import (
     FromMatrix,
+    FullKernelSVM,
     IncrementalHLM,
     PathSearchCV,
     Proximity,
@@ -349,6 +350,7 @@ def test_labels_in_another_order_than_the_frame_are_rejected():
         lambda y: silhouette_samples(1 - frame, y),
         lambda y: tightness(frame, y),
         lambda y: IncrementalHLM().partial_fit(1 - frame, y),
+        lambda y: FullKernelSVM(transductive=True).fit(frame, y),
         lambda y: IncrementalHLM().fit(1 - np.eye(2), [0, 1]).partial_fit(1 - frame, y),
     ]
     for call in calls:
@@ -373,6 +375,8 @@ def test_matrices_and_variables_in_another_order_are_rejected():
             test(frame, y[::-1])
         with pytest.raises(ProximityError, match=r"Reorder strata: strata\.loc\[D\.index\]"):
             test(frame, y, strata=y[::-1])
+    with pytest.raises(ProximityError, match="groups and S must hold the same objects"):
+        diagnose(frame, kind="dissimilarity", groups=y[::-1])
     with pytest.raises(ProximityError, match="covariates and D must hold the same objects"):
         permanova(frame, y, covariates=pd.DataFrame({"x": np.arange(6.0)}, index=ids[::-1]))
     with pytest.raises(ProximityError, match="'f' in the index of B and 'a' in that of A"):

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
-from similis.base import Kind, check_labels, check_proximity, choice, quote, validated_function
+from similis.base import Kind, check_label_order, check_labels, check_proximity, choice, quote, validated_function
 from similis.exceptions import ProximityError
 from similis.proximity._group_tests import PermutationTest, anosim, gower, permanova, permdisp
 from similis.proximity._suspects import Suspects, find_suspects
@@ -256,6 +256,7 @@ def diagnose(
     """
     A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
     n = len(A)
+    check_label_order(S, groups, "groups", "S")
     names, codes = (None, None) if y is None else check_labels(y, n, who="diagnose", min_classes=1, of=S)
     blocks = None if groups is None else check_labels(groups, n, who="diagnose", min_classes=1)[1]
     part = np.arange(n)

@@ -95,7 +95,7 @@ class CompletionSVM(SelfSimilarityMixin, ProximityClassifier):
         `X` is (n, n, 2), the kernel with NaN for what is hidden and the auxiliary kernel, or (n, n) without NaN.
         """
         stack = self.check_training(X)
-        self.classes_, codes = base.check_labels(y, len(stack), who="CompletionSVM")
+        self.classes_, codes = base.check_labels(y, len(stack), who="CompletionSVM", of=X)
         if len(self.classes_) > 2 and self.classes_.dtype.kind in "iuf" and self.classes_[0] == -1:
             self.classes_, codes = self.classes_[1:], codes - 1
         K, rows, aux = self._check_stack(stack)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from similis._utils.arrays import Array
 from similis._utils.threads import single_blas_thread
-from similis.base import PathMixin, Points, check_labels, estimator, param, positive, validated
+from similis.base import PathMixin, Points, check_label_order, check_labels, estimator, param, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._base import KernelSVM, eigen_system
@@ -77,6 +77,7 @@ class FullKernelSVM(KernelSVM):
         self.__dict__.pop("transduction_", None)
         if not self.transductive:
             return super().fit(X, y)
+        check_label_order(X, y)
         S, labels = self.check_training(X), np.asarray(y)
         if labels.shape != (len(S),):
             raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
