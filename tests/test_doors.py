@@ -2,6 +2,7 @@
 
 import decimal
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
+from sklearn.model_selection import GroupKFold
 
 from similis import (
+    ConformalClassifier,
     FromMatrix,
     FullKernelSVM,
     IncrementalHLM,
@@ -19,6 +22,7 @@ from similis import (
     SimilarityKNN,
     SimilarityKNNRegressor,
     Study,
+    calibrate,
     diagnose,
     make_stack,
 )
@@ -385,6 +389,18 @@ def test_matrices_and_variables_in_another_order_are_rejected():
         mantel(frame, frame, strata=y[::-1])
     with pytest.raises(ProximityError, match="matrix 'b' and matrix 'a' must hold the same objects"):
         make_stack([frame, back], names=["a", "b"])
+
+
+def test_groups_in_another_order_than_the_frame_are_rejected():
+    ids = list("abcdef")
+    frame = pd.DataFrame(np.eye(6), index=ids, columns=ids)
+    y, knn = [0, 1, 0, 1, 0, 1], SimilarityKNN(n_neighbors=1)
+    groups = pd.Series([0, 0, 1, 1, 2, 2], index=ids)[::-1]
+    search = PathSearchCV(knn, {"n_neighbors": [1]}, cv=GroupKFold(3))
+    for fit in (search.fit, ConformalClassifier(knn, cv=2).fit, partial(calibrate, knn, cv=2), Study(["knn"]).run):
+        with pytest.raises(ProximityError, match="groups and . must hold the same objects in the same order"):
+            fit(frame, y, groups=groups)
+    search.fit(frame, y, groups=groups[::-1])
 
 
 def test_stored_and_stacked_matrices_follow_the_same_rules():

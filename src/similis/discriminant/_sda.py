@@ -234,7 +234,7 @@ class NearestNeighborSDA(SDA):
     ----------
     exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
         lambda_gh, log gamma_gh and the mean similarity of class g to the nearest other object of class h.
-    classes_, domain_, priors_
+    classes_, centroids_, domain_, priors_
         As in :class:`SDA`.
 
     Notes

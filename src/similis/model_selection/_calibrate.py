@@ -10,7 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
-from similis.base import check_labels, quote
+from similis.base import check_label_order, check_labels, quote
 from similis.exceptions import ProximityError
 from similis.model_selection._path_search import _as_sliceable
 
@@ -53,6 +53,7 @@ def calibrate(
     """
     X = _as_sliceable(model, S.tocsr() if hasattr(S, "tocsr") else S)
     classes, codes = check_labels(y, _num_samples(X), who="calibrate", of=S)
+    check_label_order(S, groups, "groups", "S")
     labels, counts = classes[codes], np.bincount(codes)
     if counts.min() < cv:
         few = int(counts.argmin())

@@ -81,6 +81,7 @@ class _Conformal(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
         level = self._levels().max()
         given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
         target = self._check_target(given, y, _num_samples(X))
+        base.check_label_order(given, groups, "groups")
         with warn_once():  # the folds repeat the warnings
             self.estimator_: Any = clone(self.estimator).fit(given, target)
             pairwise = get_tags(self.estimator).input_tags.pairwise

@@ -30,7 +30,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track, warn_once
 from similis._utils.threads import single_blas_thread
-from similis.base import check_labels, check_target, params_key, validated_outer
+from similis.base import check_label_order, check_labels, check_target, params_key, validated_outer
 from similis.exceptions import ProximityError
 
 RESPONSES = ("predict", "predict_proba", "decision_function")
@@ -369,6 +369,7 @@ class PathSearchCV(GridSearchCV):
         `X` holds training proximities, (n, n), or the objects that a pipeline measures; `groups` are passed to the
         splitter, and `params` to ``fit`` of the estimator.
         """
+        check_label_order(X, groups, "groups")
         try:
             with warn_once():  # the folds repeat the warnings
                 return self._fit(X, y, groups, params)

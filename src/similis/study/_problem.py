@@ -260,6 +260,7 @@ def make_problem(
     if target is not None:
         problem.target, problem.classes = target, classes
     if groups is not None:
+        check_label_order(S, groups, "groups", "S")
         names, problem.groups = np.unique(np.asarray(groups), return_inverse=True)
         if problem.groups.shape != (problem.n,):
             raise ProximityError(f"groups must be one per object. Got {problem.groups.size} for {problem.n} objects.")
