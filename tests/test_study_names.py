@@ -208,6 +208,13 @@ def test_command_line(S, tmp_path):
     assert one["parameters"]["neighborhood"]["allowed"].split("|")[0]
 
 
+def test_former_names_of_parameters_are_not_listed():
+    """They work until 3.0 in Python; names of methods never had them."""
+    assert not [f"{m.name}: {p.name}" for m in list_methods() for p in list_parameters(m) if p.format() == "deprecated"]
+    with pytest.raises(ValueError, match=r"has no parameter 'shrinkage'\. Did you mean shrinkage_target"):
+        find("rnlc(shrinkage=trace)")
+
+
 def test_every_parameter_is_described():
     """Also those whose docstring refers to another class."""
     parameters = [(m.name, p) for m in list_methods() for p in list_parameters(m)]

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 import similis
+from similis._utils.moved import DEPRECATED
 from similis.base import describe_constraints, satisfies_constraints, string_options
 from similis.study._methods import AtMost, Factory, Method
 
@@ -91,7 +92,7 @@ def list_parameters(method: Method) -> list[Parameter]:
     found = []
     for key, (owner, value) in nested.items():
         leaf = key.rpartition("__")[2]
-        if not satisfies_constraints(owner, leaf, value):  # deprecated in scikit-learn
+        if str(value) == DEPRECATED or not satisfies_constraints(owner, leaf, value):  # deprecated in scikit-learn
             continue
         # A parameter that the method chooses has priority over others of the same name.
         short = leaves.count(leaf) == 1 or key in method.grid
