@@ -71,7 +71,9 @@ def recommend(result: StudyResult) -> Recommendation:
             "Add one that does, or use another metric."
         )
     if best is None:
-        raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
+        reasons = [f" {row.method}: {row.reason}" for row in result.table() if row.reason][:1]
+        none = "No method of this study has finished without failure, so none can be recommended."
+        raise ProximityError("".join([none, *reasons]))
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
     by_verdict: dict[str, list[str]] = defaultdict(list)
