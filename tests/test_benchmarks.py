@@ -43,6 +43,20 @@ def test_pages_quote_what_the_repository_holds(page, name):
     assert README.quoted(page, name) == README.SECTIONS[page, name](), "run: python scripts/readme.py --write"
 
 
+@pytest.mark.parametrize(
+    ("page", "words", "record", "start", "least"),
+    [
+        ("svm", "more than 40 times faster", "compact", "SpectrumClip + SVC, n = 800, 2 classes", 40),
+        ("normal", "the grid takes less time than SciPy's `eigh`", "normal", "RNLC, 20 regularizers, n = 2500", 1),
+        ("proximity", "about 15 times faster at 1,000 objects", "spectrum", "clip of a kernel, n = 1000", 14),
+    ],
+)
+def test_speeds_in_the_user_guide_are_measured(page, words, record, start, least):
+    assert words in " ".join((ROOT / "docs" / "guide" / f"{page}.md").read_text().split())
+    (item,) = (item for item in RUN.read(ROOT / "benchmarks" / "results", record) if item["name"].startswith(start))
+    assert item["ratio"] > least
+
+
 @pytest.mark.parametrize("name", list(README.TABLES))
 def test_csv_tables_are_those_of_the_records(name):
     committed = (ROOT / "benchmarks" / "results" / f"{name}.csv").read_text()
