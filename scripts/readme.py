@@ -109,7 +109,8 @@ def open_goals():
     for goal in OPEN_GOALS:
         ratios = sorted(i["ratio"] for i in goal.items([i for i in items() if i["record"] == goal.record]))
         now = " to ".join(dict.fromkeys(map(shown, (ratios[0], ratios[-1]))))
-        rows.append([goal.work, now, f"{goal.goal:g}x", goal.why])
+        if ratios[0] < goal.goal:
+            rows.append([goal.work, now, f"{goal.goal:g}x", goal.why])
     return markdown(["goal of version 1.0", "ratio", "goal", "left open because of"], rows)
 
 
