@@ -122,6 +122,17 @@ def test_the_words_about_descent():
     assert round(100 * sonar["methods"][cyclic][-1]["above the optimum"]) == 49
     assert 5 <= 100 * promoters["methods"][cyclic][-1]["above the optimum"] <= 6
     assert above(promoters, single) / promoters["optimum"] == pytest.approx(9, abs=1)  # ten times the optimum
+    text = prose("descent")
+    assert "In percent of the objective at $a=0$, the objective is above the optimum" in text
+    raw = [items["promoters", False, epsilon] for epsilon in (1e-4, 1e-2, 1.0)]
+    times = [1 + above(item, cyclic) / item["optimum"] for item in [*raw, sonar]]
+    assert f"{min(times):.0f} to {round(max(times), -3):,.0f} times the optimum" in text
+    smo = [(item, name) for item in found["items"] for name in item["methods"] if name in (single, "SMO, pairs")]
+    assert f"up to {max(1 + above(item, name) / item['optimum'] for item, name in smo):.0f} times the optimum" in text
+    assert max(item["methods"][name][-1]["above the optimum"] for item, name in smo) < 0.004
+    votes = items["votes", False, 1e-4]
+    assert votes["condition of S"] == float("inf")
+    assert f"of {promoters['condition of S']:.0f} and {sonar['condition of S']:.0f}" in text
     simulated = items["simulated", False, 1e-4]
     assert above(simulated, single) / simulated["optimum"] == pytest.approx(1, abs=0.2)  # twice
     lines = [
