@@ -78,7 +78,7 @@ def gaps():
                 f"{ratio:.0f}x",
             ]
         )
-    return table(["problem", "beside", "difference", "gap", "times faster"], rows)
+    return table(["problem", "peer", "difference", "gap", "times faster"], rows)
 
 
 def law():
