@@ -46,7 +46,7 @@ def measures():
     figure, axes = panels(2)
     shown = (
         (Counting(), "Counting: equal votes", np.arange(-0.5, 17)),
-        (VDM(), "VDM: difference in what the votes tell", np.linspace(0, 12, 49)),
+        (VDM(), "VDM: value difference", np.linspace(0, 12, 49)),
     )
     for ax, (measure, name, bins) in zip(axes, shown, strict=True):
         values = measure.fit(data.data, party).matrix(data.data)[pair]
@@ -94,7 +94,7 @@ def eigenvectors(S):
 
 
 def diagnosis():
-    """Twelve lost digits among 60 objects: what a pair says against what the others lead one to expect."""
+    """Twelve lost digits among 60 objects: damaged distances against those expected from the neighbors."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 3)) + 3 * (np.arange(60) % 2)[:, None]
     D = np.linalg.norm(x[:, None] - x[None], axis=2)
@@ -115,10 +115,10 @@ def diagnosis():
     flagged = {tuple(sorted(p)) for p in found.pairs.tolist()}
     hit = np.array([tuple(sorted(p)) in flagged for p in pairs.tolist()])
     right.plot(true[hit] / 10, true[hit], MARKS[0], color=BLUE, ms=5, label="before the digit was lost")
-    right.plot(true[~hit] / 10, true[~hit], "x", color=GRAY, ms=7, label="not noticed")
+    right.plot(true[~hit] / 10, true[~hit], "x", color=GRAY, ms=7, label="not found")
     right.plot([0, 1.2], [0, 1.2], color=GRAY, lw=1, ls="--")
     right.text(0.85, 0.45, "value = expected", color="#4d4d4d", fontsize=9)
-    right.set_xlabel("what the damaged entry says")
+    right.set_xlabel("damaged distance")
     right.set_ylabel("distance")
     right.set_xlim(0, 1.2)
     right.set_ylim(bottom=0)
@@ -234,7 +234,7 @@ def learned_kernels():
         clip = (model.eigenvalues_ > 0).astype(float)
         ax.step(model.eigenvalues_, clip, where="mid", color=GRAY, lw=1, label="clip")
         ax.plot(model.eigenvalues_, model.alpha_, "o", color=BLUE, ms=4, label="learned")
-        ax.set_title(f"gamma = {penalty:g}" + ("" if model.active_ else ": nothing to learn"))
+        ax.set_title(f"gamma = {penalty:g}" + ("" if model.active_ else ": as clip"))
         ax.set_xlabel("eigenvalue of S")
     axes[0].set_ylabel("its multiplier")
     axes[0].legend(loc="lower right")
@@ -242,11 +242,11 @@ def learned_kernels():
 
 
 def completion():
-    """Votes with entries struck out: filled in by CompleteKernel, by the mean, or left unknown."""
+    """Votes with entries struck out: filled in by CompleteKernel, by the mean, or left missing."""
     data = load_votes()
     K = Counting().fit(data.data).matrix(data.data) / 16
     shares = (0.0, 0.2, 0.4, 0.6, 0.8)
-    ways = ("complete", "mean", "unknown")
+    ways = ("complete", "mean", "missing")
     error = {way: np.zeros((5, len(shares))) for way in ways}
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -263,8 +263,12 @@ def completion():
             whole = make_pipeline(CompleteKernel(), SpectrumClip(), SVC(kernel="precomputed"))
             error["complete"][seed, k] = 1 - cross_val_score(whole, S, y, cv=folds).mean()
             error["mean"][seed, k] = 1 - cross_val_score(machine, filled, y, cv=folds).mean()
-            error["unknown"][seed, k] = 1 - cross_val_score(SimilarityKNN(n_neighbors=5), S, y, cv=folds).mean()
-    names = ("SVM, CompleteKernel in front", "SVM, mean in place of the unknown", "5 neighbors, unknown left out")
+            error["missing"][seed, k] = 1 - cross_val_score(SimilarityKNN(n_neighbors=5), S, y, cv=folds).mean()
+    names = (
+        "SVM, CompleteKernel in front",
+        "SVM, mean in place of missing entries",
+        "5 neighbors, missing entries left out",
+    )
     figure, ax = panels(1, width=6.2)
     for way, name, color, mark in zip(ways, names, (BLUE, ORANGE, GREEN), MARKS, strict=True):
         values = 100 * error[way]
@@ -278,7 +282,7 @@ def completion():
             capsize=3,
             label=name,
         )
-    ax.set_xlabel("entries unknown, in %")
+    ax.set_xlabel("missing entries, in %")
     ax.set_ylabel("error in %")
     ax.set_ylim(bottom=0)
     ax.legend(loc="lower right")
