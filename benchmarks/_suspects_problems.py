@@ -1,4 +1,4 @@
-"""Problems for the rule of suspicious entries: clean matrices, damage, and an oracle that knows the clean matrix.
+"""Problems for the rule of suspicious entries: clean matrices, damage, and an oracle that reads the clean matrix.
 
 Used by derive_suspects.py. ``CLEAN[name](rng, n)`` gives dissimilarities, ``DAMAGE[name](D,
 rng)`` a damaged copy and the mask of what changed, or None where that damage means nothing.
@@ -35,7 +35,7 @@ def noisy(D, rng, level, df=8):
 
 
 def singletons(share, tail):
-    """Alignment scores: a few families score high within, everybody else near one background level."""
+    """Alignment scores: a few families score high within, all other pairs near one background level."""
 
     def make(rng, n):
         y = rng.integers(5, size=n)
@@ -287,7 +287,7 @@ DAMAGE = {
 }
 
 
-# What an oracle who knows the clean matrix calls detectable
+# Damage that is detectable given the clean matrix
 
 
 def predictive_spread(C):

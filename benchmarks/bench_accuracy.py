@@ -4,7 +4,7 @@
     python benchmarks/bench_accuracy.py --set sonar               # one data set anew, the others as they were
     python benchmarks/bench_accuracy.py --set sonar --splits 5    # prints only
 
-Random splits, a fifth held out ([chen2010] sec. 4.3), and five folds inside for everybody's parameters: the same
+Random splits, a fifth held out ([chen2010] sec. 4.3), and five folds inside for the parameters of all methods: the same
 numbers of neighbors, the same C. Methods that take long get the first splits only. Data sets that do not ship with
 similis are left out where SIMILIS_DATA does not name them.
 """

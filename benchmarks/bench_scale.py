@@ -5,7 +5,7 @@
     python benchmarks/bench_scale.py page                      # tables of docs/guide/scale.md, docs/results/cost.md
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
-over the memory map; taking up a nearly finished matrix costs less than half of measuring it (a tenth in 1.0, which had
+over the memory map; resuming a nearly finished matrix costs less than half of measuring it (a tenth in 1.0, which had
 no checksum: since 2.0 a finished matrix gets one of all its values, which takes longer than this cheap measure); the
 scheduler's overhead is below a tenth of the work; nine in ten of the neighbors are found.
 """
@@ -94,7 +94,7 @@ def disk(n):
 
 
 def resume(folder, X):
-    """Take up a matrix of which one block in many is missing; made ready outside the clock on the first call."""
+    """Resume a matrix of which one block in many is missing; made ready outside the clock on the first call."""
     ready = folder / "ready"
     target = folder / "resumed.npy"
     if not ready.exists():
@@ -283,7 +283,7 @@ def compacted(n):
             return out
 
     new = categorical(200, seed=2)[0]
-    names = [name for room in FAMILIES for name in s._PACKAGES[room] if name not in ("MixedSDA", "stream_fit")]
+    names = [name for family in FAMILIES for name in s._PACKAGES[family] if name not in ("MixedSDA", "stream_fit")]
     for name in names:
         model = getattr(s, name)(**OPTIONS.get(name, {}))
         size = min(len(X), SMALL.get(name, len(X)))

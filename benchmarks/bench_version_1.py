@@ -104,7 +104,7 @@ def measure(peer, name):
 
 
 def total(items, methods):
-    """Sum over the methods of 1.0 that are measured; the number of the others is told."""
+    """Sum over the methods of 1.0 that are measured; `methods` has their number."""
     found = [item for item in items if item["name"] in {SPLIT.format(method) for method in methods}]
     ours, peer = (sum(item[key] for item in found) for key in ("ours_seconds", "peer_seconds"))
     item = {"name": TOTAL, "peer": "similis 1.0.0", "ours_seconds": ours, "peer_seconds": peer, "ratio": peer / ours}

@@ -71,7 +71,7 @@ def graphs(name):
     return Pairwise(WeisfeilerLehman()).fit_transform(data.graphs), data.target, "similarity"
 
 
-# Name of the data set -> how its matrix is made, and what the page says of it.
+# Name of the data set -> how its matrix is made, and its description on the page.
 SETS = {
     "aural_sonar": (matrix, "sonar echoes, similarities judged by people"),
     "protein_uw": (matrix, "protein sequences, with 1509 damaged pairs"),

@@ -16,7 +16,7 @@ PROTOTYPES = (1, 2, 4)  # in each class
 
 
 def fit_and_predict(kind, k, D, y, train, test):
-    # Relational LVQ multiplies whole matrices, median LVQ looks at single objects: both want symmetric distances.
+    # Relational LVQ multiplies whole matrices, median LVQ reads single objects: both need symmetric distances.
     model = kind(k)
     model.fit(D[np.ix_(train, train)], y[train])
     return model.predict(D[np.ix_(test, train)])
@@ -39,7 +39,7 @@ def main():
     for kind in (RGLVQ, MGLVQ):
         try:
             found[kind.__name__] = over_splits(kind, D, y, tests, n_folds)
-        except Exception as error:  # whatever it says of a matrix it cannot do
+        except Exception as error:  # the package raises many types for matrices that it cannot process
             found[kind.__name__] = {"failed": f"{type(error).__name__}: {error}"[:200]}
     print(json.dumps(found))
 

@@ -1,4 +1,4 @@
-"""Run the comparisons one after another and say which floors are met: scripts/bench calls this.
+"""Run the comparisons one after another and print which floors are met: scripts/bench calls this.
 
 Every script is a process of its own and leaves its record, whole, when it ends; one that fails or takes too long
 leaves the record of the last run that did not, and counts as missed.
@@ -108,7 +108,7 @@ def report(names, folder, failed=()):
     print("\nEvery comparison: the peer's best time over ours, in one run\n")
     print("\n".join(table(items)))
     kept = list(promises(folder, records))
-    print("\nWhat was promised beforehand, by the least of its comparisons\n")
+    print("\nFloors that were set beforehand, with the least ratio of their comparisons\n")
     print("\n".join(table(kept)))
     held = [verdict(item) for item in items if item.get("floor") is not None]
     goals = [item["ratio"] >= item["goal"] for item in items if item.get("goal")]

@@ -1,8 +1,8 @@
-"""What was promised before anything was measured: for each kind of work a peer, a floor and a goal.
+"""Floors and goals that were set before anything was measured, with a peer for each kind of work.
 
-A target names the script, the items of its record that answer for it and their peer. Floors are ratios that every
-such item has to reach; goals are what a first trial reached on a machine with other things to do. Scripts may hold
-an item to more, never to less.
+A target names the script, the items of its record that it covers and their peer. Floors are ratios that every such
+item has to reach; goals are the ratios of a first trial on a busy machine. Scripts may set a higher floor for an item,
+never a lower one.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """One promise: items of ``results/<record>.json`` whose names start with `item` and whose peer holds `peer`."""
+    """One target: items of ``results/<record>.json`` whose names start with `item` and whose peer holds `peer`."""
 
     work: str
     record: str
@@ -20,7 +20,7 @@ class Target:
     goal: float
 
     def items(self, found):
-        """Those of `found` that answer for it."""
+        """Those of `found` that it covers."""
         return [i for i in found if i["name"].startswith(self.item) and self.peer in i["peer"]]
 
 

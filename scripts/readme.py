@@ -116,11 +116,11 @@ def open_goals():
 
 def joined(summaries):
     """One sentence for several that differ in a word: "made a kernel by clip, flip or shift"."""
-    said = []
+    merged = []
     for words in zip(*(summary.split() for summary in summaries), strict=True):
         *others, last = dict.fromkeys(words)
-        said.append(f"{', '.join(others)} or {last}" if others else last)
-    return " ".join(said)
+        merged.append(f"{', '.join(others)} or {last}" if others else last)
+    return " ".join(merged)
 
 
 def searched(method):

@@ -59,7 +59,7 @@ def compare(command, shown, output):
 
 
 def run_page(page, names, exact=True, tell=lambda line: None):
-    """Run a page; its code sees and makes the variables `names`."""
+    """Run a page; its code reads and sets the variables `names`."""
     for kind, block in blocks(page, "console|python"):
         if kind == "python":
             tell(f">>> {block}")

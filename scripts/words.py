@@ -1,9 +1,9 @@
-"""Check the words of pages and docstrings: plain American English.
+"""Check the words of pages, docstrings, scripts and figures: plain American English.
 
     python scripts/words.py
 
-Lists docstrings that open with a question word, British spellings, and words that say in a picture what a plain word
-says. A word in `backquotes` is the name of something and may stay, and so may the names in ALLOWED.
+Lists docstrings that open with a question word, British spellings, and figurative words for which there is a plain one.
+A word in `backquotes` is the name of something and may stay, and so may the names in ALLOWED.
 """
 
 import ast
@@ -23,6 +23,7 @@ BRITISH = (
     r"discret)is(?:e|ed|es|ing|ation)|optimis(?:e|ed|es|ing|ation)|analys(?:e|ed|es)"
 )
 WORDS = re.compile(rf"\b(?:{PICTURES}|{BRITISH})\b", re.IGNORECASE)
+SCRIPTS = ("scripts/*", "benchmarks/*.py", "stress/*.*", "docs/**/*.py", "docs/figures/*.svg", "CITATION.cff")
 ALLOWED = {"neighbour_error", "_centre", "ekman_colours"}  # in saved results and models; a data set
 
 
@@ -36,6 +37,9 @@ def main() -> int:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
     for path in sorted(page for page in pages if not {"_build", "results", "examples"} & set(page.parts)):
         findings += words(path, re.sub(r"`[^`\n]*`", "``", path.read_text()))
+    scripts = {path for pattern in SCRIPTS for path in ROOT.glob(pattern) if path.is_file()}
+    for path in sorted(scripts - {Path(__file__).resolve()}):
+        findings += words(path, path.read_text())
     print(*findings, sep="\n", end="\n" if findings else "")
     return int(bool(findings))
 

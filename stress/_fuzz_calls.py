@@ -1,4 +1,4 @@
-"""How functions of the rooms below the study are tried: matrices to matrices, data sets, files, streams, searches."""
+"""Cases of the functions below the study: matrices to matrices, data sets, files, streams, searches."""
 
 import functools
 import tempfile
@@ -328,7 +328,7 @@ def conformal(cls, estimator):
     return case
 
 
-def labelled(use, share=0.8):
+def labeled(use, share=0.8):
     """Case of a function of a matrix, new rows and labels."""
 
     def case(draw, note):
@@ -351,8 +351,8 @@ def _suspicious(S, Q, y):
     demand(all(0 < one.p_value <= 1 and 0 < one.p_suggested <= 1 for one in found), "no p-value")
 
 
-explained, suspicious = labelled(_explain), labelled(_suspicious)
-influenced = labelled(lambda S, Q, y: call(similis.influence, call(similis.SimilarityKNN().fit, S, y), S, y))
+explained, suspicious = labeled(_explain), labeled(_suspicious)
+influenced = labeled(lambda S, Q, y: call(similis.influence, call(similis.SimilarityKNN().fit, S, y), S, y))
 
 
 def _calibrate(S, Q, y):
@@ -361,7 +361,7 @@ def _calibrate(S, Q, y):
         call(model.predict_proba, Q)
 
 
-calibrated = labelled(_calibrate)
+calibrated = labeled(_calibrate)
 
 
 def stream(draw, note):

@@ -1,4 +1,4 @@
-"""Which case tries which public name. `CASES` and `LEFT_OUT` together hold every name of every room's __all__."""
+"""Cases by the public name that they try. `CASES` and `LEFT_OUT` together hold all names of all packages."""
 
 import functools
 import tempfile
@@ -17,12 +17,12 @@ import similis
 from similis import base, datasets, distributed, io, neighbors, proximity, report, study, svm, testing
 
 FOLDER = Path(tempfile.gettempdir())
-ROOMS = similis._MODULES
+PACKAGES = similis._MODULES
 
 
 def public_names():
-    """Every public name, as room.name."""
-    return [f"{room}.{name}" for room in ROOMS for name in import_module(f"similis.{room}").__all__]
+    """Every public name, as package.name."""
+    return [f"{package}.{name}" for package in PACKAGES for name in import_module(f"similis.{package}").__all__]
 
 
 _RECORD = "a record that another public function returns; tried through that function"
@@ -105,8 +105,8 @@ _FLAGS = (False, True)
 CASES = {
     **{f"solvers.{name}": case for name, case in _fuzz_solvers.CASES.items()},
     **{
-        f"{room}.{name}": classifier(getattr(similis, name))
-        for room, names in _CLASSIFIERS.items()
+        f"{package}.{name}": classifier(getattr(similis, name))
+        for package, names in _CLASSIFIERS.items()
         for name in names.split()
     },
     "svm.SimMKL": classifier(similis.SimMKL, stacked=0.7),

@@ -1,8 +1,8 @@
-"""The law every input is held to: a result that keeps its promises, or one sentence of refusal; nothing else.
+"""The condition for every input: a result that is as documented, or an error message of one sentence; nothing else.
 
-A refusal is a ValueError or TypeError that somebody raised on purpose, in one line of less than 300 characters. No
-other exception, no RuntimeWarning, DeprecationWarning or FutureWarning (but scikit-learn's word that some fits of a
-search failed), no changed input, no answer after more than `LIMIT` seconds.
+The error is a ValueError or TypeError that is raised on purpose, in one line of less than 300 characters. No other
+exception, no RuntimeWarning, DeprecationWarning or FutureWarning (but scikit-learn's warning that some fits of a search
+failed), no changed input, no answer after more than `LIMIT` seconds.
 """
 
 import copy
@@ -92,19 +92,19 @@ def call(f, *arguments, **options):
 
 
 def demand(truth, words):
-    """A promise about a result."""
+    """A condition on a result."""
     if not truth:
         raise Broken(words)
 
 
 def finite(value, words):
-    """A promise that all numbers are finite."""
+    """The condition that all numbers are finite."""
     value = np.asarray(value)
     demand(value.dtype.kind in "iub" or bool(np.isfinite(value).all()), f"{words} is not finite")
 
 
 def bearable(*arrays, limit=1e100):
-    """Whether the entries are of sizes for which results are promised to be finite."""
+    """Whether the entries are of sizes for which results have to be finite."""
     for A in arrays:
         try:
             with np.errstate(all="ignore"):
@@ -123,12 +123,12 @@ def _check_refusal(name, error):
     if (len(text) >= 300 and not listed) or "\n" in text.strip():
         raise Broken(f"{name}: a refusal of {len(text)} characters at {_place(error)}: {text[:60]!r}") from error
     if not text.strip():
-        raise Broken(f"{name}: a refusal without a word at {_place(error)}") from error
+        raise Broken(f"{name}: an error without a message at {_place(error)}") from error
     *_, (frame, number) = traceback.walk_tb(error.__traceback__)
     name_of_file = frame.f_code.co_filename
     line = _SOURCE[name_of_file][number - 1] if name_of_file in _SOURCE else linecache.getline(name_of_file, number)
     if "raise" not in line and not _signature(text):
-        raise Broken(f"{name}: nobody's refusal at {_place(error)}: {text[:100]}") from error
+        raise Broken(f"{name}: an error that is not raised on purpose at {_place(error)}: {text[:100]}") from error
 
 
 def _signature(text):

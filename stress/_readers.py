@@ -1,7 +1,7 @@
-"""The file readers under attack: for each, valid files to start from, and how bytes reach it.
+"""The file readers: for each, valid files to start from, and how bytes reach it.
 
-Containers with checksums (zip, gzip, the journal's lines) would stop nearly every change at the door, so beside the
-plain files there are entries where the bytes are what is inside and the container is made afresh around them.
+Containers with checksums (zip, gzip, the journal's lines) would stop nearly every change first, so beside the plain
+files there are entries where the bytes are what is inside and the container is made afresh around them.
 """
 
 import bz2

@@ -6,9 +6,9 @@ A script in this folder ends with::
 
     record("kills", summary="212 kills, nothing lost.", items=[{"job": "study", "kills": 80}], failures=[])
 
-`items` becomes a table of docs/reliability.md (its columns are the keys of the first item), `summary` the sentence
-above it, and the module's docstring the paragraph that says what was done. `failures` must be empty for
-tests/test_stress.py to pass. Further facts (seeds, tolerances, limits) are kept as they are.
+docs/reliability.md has a row for each script: the first line of its docstring, and `summary`. `items` are details,
+and further facts (seeds, tolerances, limits) are kept as they are. `failures` must be empty for tests/test_stress.py
+to pass.
 """
 
 import json

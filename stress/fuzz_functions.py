@@ -2,8 +2,8 @@
 
 Matrices of all shapes, types, orders and sizes of number, sparse matrices, frames, lists and things that are no matrix;
 labels of every sort and of the wrong length; parameters inside and outside their constraints; objects of every kind for
-every measure. A call must return a result that keeps its promises (finite numbers, shapes, labels from ``classes_``,
-probabilities that sum to one, the same answer twice) or refuse with one sentence. Any other exception, a
+every measure. A call must return a result as documented (finite numbers, shapes, labels from ``classes_``,
+probabilities that sum to one, the same answer twice) or raise an error of one sentence. Any other exception, a
 RuntimeWarning or DeprecationWarning, a changed argument, a crash, or no answer after 20 seconds of work is a failure.
 """
 
@@ -139,11 +139,11 @@ def keep(found, seconds, seed):
         known[fact["name"]] = {"inputs": fact["inputs"], "answered": fact["accepted"], **faults}
     known = {name: known[name] for name in CASES if name in known}
     items = []
-    for room in sorted({name.rpartition(".")[0] for name in known}):
-        here = [fact for name, fact in known.items() if name.rpartition(".")[0] == room]
+    for package in sorted({name.rpartition(".")[0] for name in known}):
+        here = [fact for name, fact in known.items() if name.rpartition(".")[0] == package]
         inputs, answered = (sum(fact[key] for fact in here) for key in ("inputs", "answered"))
         broken = sum(fault["times"] for fact in here for fault in fact.get("failures", []))
-        item = {"room": room.removeprefix("_utils."), "names": len(here), "inputs": inputs, "answered": answered}
+        item = {"package": package.removeprefix("_utils."), "names": len(here), "inputs": inputs, "answered": answered}
         items.append(item | {"refused": inputs - answered - broken, "failures": broken})
     total = sum(item["inputs"] for item in items)
     summary = f"{total} inputs to {len(known)} public names in {seconds} s."
@@ -154,7 +154,7 @@ def keep(found, seconds, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--names", nargs="*", help="room.name, or how it begins; all by default")
+    parser.add_argument("--names", nargs="*", help="package.name, or how it begins; all by default")
     parser.add_argument("--seconds", type=float, default=4.0, help="for each name")
     parser.add_argument("--count", type=int, default=10**6, help="inputs for each name at most")
     parser.add_argument("--seed", type=int, default=0)

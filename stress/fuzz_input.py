@@ -78,7 +78,7 @@ def labels(rng, folder):
         rows.append([quoted(rng, names[i]), quoted(rng, padded), f"{rng.random():.3f}"])
     extra = known is not None and rng.random() < 0.2
     if extra:
-        rows.insert(rng.randrange(len(rows)), ["nobody", classes[0], "0.5"])
+        rows.insert(rng.randrange(len(rows)), ["absent", classes[0], "0.5"])
     third, swapped = rng.random() < 0.3, rng.random() < 0.3
     lines = [["id", rng.choice(["label", "family"]), "length"]] * header + rows
     lines = [cells if third else cells[:2] for cells in lines]

@@ -44,7 +44,7 @@ def lines(path):
 
 
 class Job:
-    """Something that is killed and taken up again."""
+    """Something that is killed and resumed."""
 
     def __init__(self, folder, rng):
         self.folder = folder

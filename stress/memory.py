@@ -3,7 +3,7 @@
 The bound is private memory (RLIMIT_DATA) beyond what the process holds after the libraries are loaded, everything is
 compiled and the input is there; mapped files do not count. A job that asks for more fails. The peak is sampled every
 two milliseconds. Bounds are stated in multiples of the matrix for what lives in memory and in megabytes for what stays
-on disk (the guide "Beyond memory" derives them). The leak test fits and asks one estimator of each family 1,000 times
+on disk (as in docs/guide/scale.md). The leak test fits and queries one estimator of each family 1,000 times
 and looks at what the process holds after the first 200 and at the end.
 
 Two bounds were raised after a first run had missed them: that of diagnose, from 8 to 12 matrices, and that of the

@@ -1,12 +1,12 @@
 """Compare single with double precision, one BLAS thread with more, and different orders of the objects.
 
-*Rounding.* Every estimator is fitted to a matrix in float32 and in float64, and every measure of vectors is asked in
+*Rounding.* Every estimator is fitted to a matrix in float32 and in float64, and every measure of vectors is called in
 both. The yardstick is measured, not chosen: the same numbers in float64, each moved by up to one rounding of float32 at
 random (five times), show how far rounding of the input alone moves the answers. What float32 gives may differ by 16
 times that, plus 64 roundings of the answer's own size; labels must be equal wherever the margin is wider than the
 bound. *BLAS.* Answers of every estimator, and of a study, are computed in processes with 1, 2 and 4 BLAS threads and
 must agree to 1e-10 relative to the largest answer; the matrices have 300 objects, enough for BLAS to share the work
-(60 for machines that learn kernels). *Order.* The training objects are renumbered; answers must agree to 1e-10 where
+(60 for classifiers that learn kernels). *Order.* The training objects are renumbered; answers must agree to 1e-10 where
 they do not depend on ties, a random start or an ill-conditioned solve. Where they cannot, the exceptions say why, with
 the difference that was measured.
 """
@@ -30,7 +30,7 @@ import similis as s
 EPS = float(np.finfo(np.float32).eps)
 BLAS = ("1", "2", "4")
 AGREE = 1e-10
-# Machines that learn kernels or run cone programs: asked about 60 objects rather than 300 when BLAS is tried.
+# Classifiers that learn kernels or solve cone programs: 60 objects rather than 300 where BLAS is tried.
 SLOW = {"CompletionSVM", "FullKernelSVM", "SimMKL", "SimSVM", "IndefiniteSVM", "LPMachine", "SBC", "MixtureSDA"}
 # Where mathematics or a random draw forbids agreement to 1e-10, and why.
 ORDER = "order of objects"
@@ -110,7 +110,7 @@ def try_rounding(estimator, kind, rng):
 
 
 def try_measures(rng):
-    """(name, deviation, bound) of every measure of vectors, asked in float32 and in float64."""
+    """(name, deviation, bound) of every measure of vectors, in float32 and in float64."""
     X = rng.normal(size=(60, 7)).astype(np.float32).astype(float)
     chosen = [s.Minkowski(), s.Minkowski(p=1), s.Minkowski(p=0.5), s.Minkowski(p=3), s.Chebyshev(), s.Cosine(),
               s.RBF(gamma=0.3), s.Polynomial()]  # fmt: skip

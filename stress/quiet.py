@@ -1,8 +1,8 @@
 """Import the package and run the demo with every warning turned into an error.
 
-Every room of the package is imported and every public name is fetched. Then the demo runs as
-`scripts/demo` does, worker processes included. What a solver says of points of its grid where it stopped early is kept
-by the study with its results; such notes are counted, and there must be no others.
+Every package is imported and every public name is fetched. Then the demo runs as `scripts/demo` does, worker processes
+included. A solver's warnings about points of its grid where it stopped early are kept by the study with its results;
+they are counted, and there must be no others.
 """
 
 import json
@@ -30,7 +30,7 @@ def run(command, **environment):
     return said
 
 
-def rooms():
+def packages():
     """Every module that a user may import."""
     return ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
 
@@ -53,9 +53,11 @@ def try_demo(folder):
 
 def main():
     failures = []
-    code = "".join(f"import {room} as room\nfor name in room.__all__: getattr(room, name)\n" for room in rooms())
+    fetch = "import {0} as package\nfor name in package.__all__: getattr(package, name)\n"
+    code = "".join(map(fetch.format, packages()))
     failures += [f"import: {line}" for line in run([sys.executable, "-c", code])]
-    items = [{"what": "rooms imported, every public name fetched", "number": len(rooms()), "warnings": len(failures)}]
+    what = "packages imported, every public name fetched"
+    items = [{"what": what, "number": len(packages()), "warnings": len(failures)}]
     with tempfile.TemporaryDirectory() as folder:
         said = try_demo(folder)
         results = [path for path in Path(folder).glob("*.json")]

@@ -1,9 +1,10 @@
 """Query one fitted estimator from 16 threads and from several processes at the same time.
 
-Every classifier and transformer is fitted once and asked by 16 threads that start together; each answer must equal the
-serial one bit for bit. Then 16 threads fit clones of it at the same time. In a fresh process with an empty numba cache
-16 threads make the first call together, so that they race to compile. All of it runs with two BLAS threads, must leave
-their number as it was, and must end: a deadlock is a failure. Joblib's processes, fork and spawn must agree as well.
+Every classifier and transformer is fitted once and queried by 16 threads that start together; each result must equal
+the serial one bit for bit. Then 16 threads fit clones of it at the same time. In a fresh process with an empty numba
+cache 16 threads make the first call together, so that they race to compile. All of it runs with two BLAS threads, must
+leave their number as it was, and must end: a deadlock is a failure. Joblib's processes, fork and spawn must agree as
+well.
 """
 
 import os

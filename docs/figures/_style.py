@@ -1,4 +1,4 @@
-"""One look for the figures of the pages: colors that the color-blind tell apart, marks beside colors."""
+"""One look for the figures of the pages: colors that the color-blind can distinguish, marks beside colors."""
 
 from pathlib import Path
 
