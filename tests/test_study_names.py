@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -219,5 +220,8 @@ def test_every_parameter_is_described():
     """Also those whose docstring refers to another class."""
     parameters = [(m.name, p) for m in list_methods() for p in list_parameters(m)]
     assert not [f"{name}: {p.name}" for name, p in parameters if len(p.describe()) < 5]
+    assert not [f"{name}: {p.name}" for name, p in parameters if re.search("`|:[a-z]+:", p.describe())]  # plain text
+    (spectrum,) = [p for p in list_parameters(find("ridge(clip)")) if p.name == "spectrum"]
+    assert "as by SpectrumClip, SpectrumFlip and SpectrumShift" in spectrum.describe()
     (costs,) = [p for name, p in parameters if name == "mixture-sda" and p.name == "costs"]
     assert "cost of predicting" in costs.describe()

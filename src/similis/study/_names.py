@@ -70,7 +70,8 @@ def _describe(owner: type, leaf: str) -> str:
         return ""
     if (other := re.match(r"\s*As in :class:`~?(?:[\w.]+\.)?(\w+)`", found[1])) is not None:
         return _describe(getattr(similis, other[1]), leaf)
-    return " ".join(found[1].split("\n\n")[0].split())
+    text = " ".join(found[1].split("\n\n")[0].split())
+    return re.sub(r"(?::\w+:)?`+(?:~[\w.]*\.)?([^`]+?)(?: <[^`]*>)?`+_?", r"\1", text)  # without markup
 
 
 def list_parameters(method: Method) -> list[Parameter]:
