@@ -26,7 +26,7 @@ class MissingExtraError(ImportError, ProximityError):
 
 
 class ClusterError(ConnectionError):
-    """Lost connection to a cluster, or a cluster without workers; the message tells how to resume."""
+    """Lost connection to a cluster, or a cluster without workers; the message describes how to resume."""
 
 
 class InputWarning(UserWarning):

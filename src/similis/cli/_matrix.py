@@ -228,9 +228,9 @@ def complete(
     auxiliary FILE: A complete kernel over the same objects; may be repeated.
     output FILE: Output file: npz, npy, csv, parquet; - writes csv to standard output.
 
-    Scattered missing entries are inferred from the others. Objects that were never measured need a second matrix over
-    all objects that tells how they relate: a kernel that is cheaper or noisier (`--auxiliary`). Known entries stay
-    unchanged unless `--fitted` is given; ids and labels are kept.
+    Scattered missing entries are inferred from the others. Objects that were never measured need a second matrix of all
+    objects, a kernel that is cheaper or noisier (`--auxiliary`). Known entries stay unchanged unless `--fitted` is
+    given; ids and labels are kept.
 
     To compare methods on an incomplete matrix, give it to `similis study` as it is: it completes inside the splits.
 

@@ -53,8 +53,9 @@ def predict(
     objects, 5 % have 0.05 or less; an object unlike all of them has a value near zero.
 
     For a model of `similis fit --conformal`, the column `set` lists the classes that are possible, separated by |. An
-    empty set marks an object between the classes. A regression has the columns `lower` and `upper`. With `--explain`
-    the column `because` names training objects with their contributions to the prediction, the largest first.
+    empty set marks an object that fits no class well. A regression has the columns `lower` and `upper`. With
+    `--explain` the column `because` names training objects with their contributions to the prediction, the largest
+    first.
 
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.

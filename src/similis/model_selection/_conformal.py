@@ -215,9 +215,9 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
     for "split" and "full"; for "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`. A class
     with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. An empty set marks an object
-    between the classes, not one unlike all others; see :class:`~similis.ProximityOutlier`. If `estimator` is a search,
-    parameters are chosen in every fold. A classifier whose parameters were chosen on the same objects beforehand is
-    calibrated slightly too optimistically.
+    that fits no class well, for example between two classes, not one unlike all others; see
+    :class:`~similis.ProximityOutlier`. If `estimator` is a search, parameters are chosen in every fold. A classifier
+    whose parameters were chosen on the same objects beforehand is calibrated slightly too optimistically.
 
     See V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
 

@@ -60,7 +60,7 @@ class EntryFacts:
 class SpectrumFacts:
     """Eigenvalues of the similarities, or of the Gram matrix -1/2 J D^2 J of dissimilarities.
 
-    `negative_mass` is the share of the negative ones in the sum of all magnitudes; `definite` says that there are none.
+    `negative_mass` is the share of the negative ones in the sum of magnitudes; `definite` is True if there are none.
     """
 
     definite: bool
