@@ -117,6 +117,15 @@ def test_cited_papers_exist(path):
     assert cited <= keys, f"not in PAPERS.bib or REFERENCES.bib: {cited - keys}"
 
 
+def test_every_reference_is_cited():
+    root, source = SOURCE.parents[1], "".join(path.read_text() for path in FILES)
+    keys = re.findall(r"@\w+\{(\w+),", (root / "REFERENCES.bib").read_text())
+    assert not [key for key in keys if key not in source]
+    pages = "".join(path.read_text() for path in (root / "docs").rglob("*.md"))
+    papers = re.findall(r"@\w+\{(\w+),", (root / "PAPERS.bib").read_text())
+    assert set(re.findall(r"\[([a-z]+(?:19|20)\d\d[a-z]*)\]", pages)) <= {*keys, *papers}
+
+
 def test_every_process_collects_the_same_tests(request):
     """An object's address in the name of a test makes processes disagree about which tests there are."""
     named = [item.nodeid for item in request.session.items if " at 0x" in item.nodeid]
