@@ -60,25 +60,25 @@ _RULES = (
     _Rule("left open", "left open by the paper", lambda cell: cell.note.startswith("NA in paper")),
     _Rule(
         "left open",
-        "lost in the text of the paper at hand",
+        "illegible in our copy of the paper",
         lambda cell: not cell.printed and not cell.text,
     ),
     _Rule("compared", "", lambda cell: any(e.covers(cell) for e in EXPERIMENTS)),
     _Rule("set-up", "set-ups of examples", _at("cazzanti2007:3.1.1", "cazzanti2007:5.3.5")),
-    _Rule("set-up", "grids, which are tried here too", _at("chen2010:4.2")),
+    _Rule("set-up", "grids, which are used here too", _at("chen2010:4.2")),
     _Rule(
         "times",
-        "times on the authors' machine and data; ratios between methods: `benchmarks/bench_hlm.py`",
+        "times on the authors' machine and data (`benchmarks/bench_hlm.py` has ratios between methods)",
         _at("qiao2013:4", "qiao2013:5"),
     ),
     _Rule(
         "times",
-        "times on the authors' machine; the two programs against each other: `benchmarks/bench_learned_kernels.py`",
+        "times on the authors' machine (`benchmarks/bench_learned_kernels.py` compares both programs)",
         lambda cell: cell.paper == "chen2010" and cell.quantity == "time",
     ),
     _Rule(
         "times",
-        "times on the authors' machine; as many classes of simulated words: `benchmarks/bench_maxsim.py`",
+        "times on the authors' machine (`benchmarks/bench_maxsim.py` has as many classes of words)",
         lambda cell: cell.paper == "bernal2003" and cell.quantity == "time",
     ),
     _Rule(
@@ -86,11 +86,13 @@ _RULES = (
         "not run: linear programs of 7,000,000 to 30,000,000 non-zeros on the votes",
         lambda cell: _at("chen2010:5.1", "chen2010:5.2")(cell) and cell.dataset == "Voting",
     ),
-    _Rule("no kernel", "need a Pfam kernel that is not public", _at("chen2010:5.6")),
-    _Rule("stand-in", "data not to be had: ours are for other data beside it, not judged", _has_stand_in),
+    _Rule("no kernel", "figures that need a Pfam kernel, which is not public", _at("chen2010:5.6")),
+    _Rule(
+        "stand-in", "figures of data that are not available (other data stand in, which are not judged)", _has_stand_in
+    ),
     _Rule(
         "set-up",
-        "words about a data set in use",
+        "descriptions of data sets",
         lambda cell: (
             not cell.printed and any(e.paper == cell.paper and cell.dataset in e.datasets for e in EXPERIMENTS)
         ),

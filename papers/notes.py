@@ -303,8 +303,8 @@ NOTES = (
     ),
     Note(
         "digits",
-        "The NIST images and their contour distance cannot be had; scikit-learn's 8 x 8 digits by Euclidean distance "
-        "stand in and are not judged.",
+        "The NIST images and their contour distance are not available; scikit-learn's 8 x 8 digits by Euclidean "
+        "distance stand in and are not judged.",
         paper="pekalska2000",
         datasets=("Digits, 8 x 8",),
     ),
@@ -345,7 +345,7 @@ NOTES = (
     ),
     Note(
         "sequences",
-        "The paper's splice and start sites cannot be had. 900 splice junctions and 106 promoters, compared by the "
+        "The paper's splice and start sites are not available. 900 splice junctions and 106 promoters, compared by the "
         "positions in which they differ, stand in and are not judged.",
         paper="bernal2003",
         datasets=("Splice junctions", "Promoters"),
@@ -358,7 +358,7 @@ def notes_on(cell: dict[str, Any]) -> list[Note]:
     return [note for note in NOTES if note.fits(cell)]
 
 
-# What an author of the paper would want to know first.
+# Summaries of the pages.
 IN_SHORT = {
     "cazzanti2007": """\
 * **Agrees:** the tables of real data (6.9, 6.10) up to ties, the worked examples of sec. 3.1.1, 3.3.7 and 5.3.5, and
@@ -369,7 +369,7 @@ IN_SHORT = {
 * **Found:** one vector of test labels for all runs of a table explains [the floor](findings/floor.md) better than any
   other mechanism that was tried.
 * **Marks:** the column `lowest` of the csv table marks, as the paper's bold type does, the lowest error of each row and
-  those that the Wilcoxon signed-rank test does not tell from it at 0.05, naive Bayes left aside.""",
+  those that do not differ from it significantly (Wilcoxon's signed-rank test, 0.05), without naive Bayes.""",
     "chen2010": """\
 * **Agrees:** nearly all errors of k-NN, affinity k-NN, KRI, KRR, SDA, P-SVM and the SVMs, perplexities and normalized
   cross entropies to the last digit, SimSVM and its linear program.

@@ -201,7 +201,7 @@ def _reasons(paper: str) -> list[str]:
     for cell in published_cells(paper):
         account = account_for(cell)
         if account.status != "compared":
-            reasons["data that cannot be had" if account.status == "no data" else account.why] += 1
+            reasons["figures of data that are not available" if account.status == "no data" else account.why] += 1
     return [f"Not compared: {'; '.join(f'{n} {why}' for why, n in reasons.most_common())}.", ""] if reasons else []
 
 
