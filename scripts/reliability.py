@@ -6,6 +6,7 @@ python scripts/reliability.py --write      # writes it
 
 import ast
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def row(name):
         return f"| `{name}` | {doc.splitlines()[0]} | not run yet | |\n"
     failures = f"{len(found['failures']) or 'No'} failure{'s' * (len(found['failures']) != 1)}"
     run = f"{found['date'][:10]}, similis {found['versions']['similis']}"
-    return f"| `{name}` | {doc.splitlines()[0]} | {found['summary']} {failures}. | {run} |\n"
+    summary = re.sub(r"\b\d{5,}\b", lambda number: f"{int(number[0]):,}", found["summary"])
+    return f"| `{name}` | {doc.splitlines()[0]} | {summary} {failures}. | {run} |\n"
 
 
 def page():

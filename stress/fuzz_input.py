@@ -194,7 +194,7 @@ def main():
             items.append({"what": name, "tried": seed, "wrong": len(wrong)})
             failures += wrong[:20]
     total = sum(item["tried"] for item in items)
-    summary = f"{total:,} label files, matrices and frames were read as they were meant, or rejected."
+    summary = f"{total:,} label files, matrices and frames were read correctly or rejected."
     record("fuzz_input", summary=summary, items=items, failures=failures)
     return len(failures)
 

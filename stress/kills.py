@@ -353,7 +353,7 @@ def main():
         print(items[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
     items = sorted((item for item in items if item["job"] in WANTED), key=lambda item: list(WANTED).index(item["job"]))
     total = sum(item["kills at work"] for item in items)
-    summary = f"{total} processes were killed at work; nothing was lost, repeated, torn or left behind."
+    summary = f"{total} processes were killed at work; nothing was lost, repeated, half-written or left behind."
     record("kills", summary=summary, items=items, failures=failures, seed=SEED)
     return len(failures)
 

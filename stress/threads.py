@@ -161,7 +161,7 @@ def main():
     for expression in races:
         failures += try_race(expression)
     items.append({"what": "first calls by 16 threads, nothing compiled", "tried": len(races), "calls": 16 * len(races)})
-    summary = f"{len(chosen)} estimators gave {calls:,} answers on 16 threads, all as one thread does."
+    summary = f"{len(chosen)} estimators gave {calls:,} results on 16 threads, all equal to those of one thread."
     record("threads", summary=summary, items=items, failures=failures)
     return len(failures)
 
