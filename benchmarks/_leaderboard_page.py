@@ -73,7 +73,7 @@ def page(record):
     board = Board(record)
     protocol, ranks = record["protocol"], board.ranks
     ours = [m for m in board.methods if m not in board.peers]
-    within = int((ranks.mean <= ranks.mean[0] + ranks.critical_difference).sum())
+    worse = int((ranks.mean > ranks.mean[0] + ranks.critical_difference).sum())
     counts = sorted({one["splits"] for one in record["sets"]})
     splits = " or ".join(map(str, counts)) + f" stratified random split{'s' * (counts[-1] > 1)} of each"
     rough = (
@@ -98,8 +98,9 @@ def page(record):
         "## Ranks",
         "",
         f"{ranks.summary()} Rank 1 is the lowest error. The critical difference grows with the number of "
-        f"methods: with {len(board.methods)} it separates only the first from the last, and {within} methods lie "
-        "within it of the best. The last column compares with scikit-learn's k-NN.",
+        f"methods: with {len(board.methods)}, the best differs significantly from the last {worse} only. *(new)* marks "
+        "[methods of later papers](papers.md#methods-of-later-papers). The last column compares with scikit-learn's "
+        "k-NN.",
         "",
         "| rank | method | mean error | seconds per split | lowest error on | lower / higher than k-NN on |",
         "|---|---|---|---|---|---|",

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import inspect
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -156,4 +157,8 @@ def test_the_leaderboard_quotes_its_record(monkeypatch):
     path = ROOT / "benchmarks" / "results" / "leaderboard.json"
     measured = json.loads(path.read_text()) if path.exists() else None
     shown = (ROOT / "docs" / "leaderboard.md").read_text()
+    (worse,) = re.findall(r"differs significantly from the last (\d+) only", shown)
+    mean = [float(rank) for rank in re.findall(r"^\| ([\d.]+) \| .* % \|", shown, flags=re.MULTILINE)]
+    (critical,) = re.findall(r"farther apart than ([\d.]+) differ", shown)
+    assert int(worse) == sum(rank > mean[0] + float(critical) for rank in mean)
     assert page.page(measured) == shown, "run: python benchmarks/leaderboard.py page"
