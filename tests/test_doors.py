@@ -398,7 +398,7 @@ def test_groups_in_another_order_than_the_frame_are_rejected():
     groups = pd.Series([0, 0, 1, 1, 2, 2], index=ids)[::-1]
     search = PathSearchCV(knn, {"n_neighbors": [1]}, cv=GroupKFold(3))
     for fit in (search.fit, ConformalClassifier(knn, cv=2).fit, partial(calibrate, knn, cv=2), Study(["knn"]).run):
-        with pytest.raises(ProximityError, match="groups and . must hold the same objects in the same order"):
+        with pytest.raises(ProximityError, match=r"groups and . must hold the same objects in the same order"):
             fit(frame, y, groups=groups)
     search.fit(frame, y, groups=groups[::-1])
 
