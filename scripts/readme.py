@@ -94,7 +94,7 @@ def speed():
         low, median, high = (shown(ratios[place]) for place in (0, len(ratios) // 2, -1))
         judged = [item for item in found if item.get("floor")]
         below = [item for item in judged if item["ratio"] < item["floor"]]
-        missed += [f"{i['name']}, {i['peer']}: {i['ratio']:.3g}x of {i['floor']:g}x" for i in below]
+        missed += [f"{i['name']}, {i['peer']}: {i['ratio']:.4g}x of {i['floor']:g}x" for i in below]
         total += len(judged)
         against = ", ".join(peers[:3]) + (" ..." if len(peers) > 3 else "")
         rows.append([record, against, f"{low}-{high}", median, f"{len(judged) - len(below)} of {len(judged)}"])
