@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from similis.exceptions import ProximityError
-from similis.io import read_objects
+from similis.io import align_labels, read_objects
 
 
 @pytest.fixture
@@ -34,6 +34,26 @@ def test_numbers_are_numbers_and_empty_cells_missing(file):
     np.testing.assert_array_equal(found.values, [[1, 2.5], [np.nan, -300]])
     assert found.ids is None
     assert found.labels is None
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_decimal_commas_are_read_in_columns_of_numbers(file, mark):
+    path = file("\ufeffname;class;u;v\r\nA;x;1,5;red\r\nB;y;2,25;1,5\r\n".replace(";", mark))
+    mixed = read_objects(path, types="mixed")
+    assert (mixed.types, mixed.values.tolist()) == ({"u": "number", "v": "category"}, [[1.5, "red"], [2.25, "1,5"]])
+    assert read_objects(path, columns=["u"]).values.tolist() == [[1.5], [2.25]]
+    assert read_objects(path, types="text").values.tolist() == [["1,5", "red"], ["2,25", "1,5"]]  # as written
+    again = read_objects(path, types=mixed.types)  # new objects of a model
+    assert again.values.tolist() == mixed.values.tolist()
+    with pytest.raises(ProximityError, match="'1,500'"):  # may be a thousand
+        read_objects(file('id,u\nA,"1,500"\nB,2\n', "thousands.csv"), types="number")
+
+
+def test_decimal_commas_are_read_in_labels_that_are_numbers(file):
+    path = file("id;class;u\na;6,5;1\nb;7;2\n")
+    assert read_objects(path).labels.tolist() == ["6.5", "7"]
+    assert align_labels(path, ["a", "b"], 2, column="class")[1].tolist() == ["6.5", "7"]
+    assert read_objects(file("id;class;u\na;6,5;1\nb;high;2\n")).labels.tolist() == ["6,5", "high"]  # classes
 
 
 def test_a_coordinate_called_y_is_no_label(file):

@@ -19,7 +19,7 @@ from similis.exceptions import InputWarning, ProximityError
 from similis.io._checks import LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._containers import excel_rows
 from similis.io._proximity import Proximity
-from similis.io._text import MISSING, quote, read_rows
+from similis.io._text import MISSING, decimal_point, may_hold_decimal_commas, quote, read_rows
 
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 _GROUP_HEADERS = {"group", "groups"}
@@ -87,7 +87,7 @@ def align_labels(
         table.remarks.insert(0, f"{n - len(rows)} of {n} objects have no {what} and are left out{some}")
     if table.remarks:
         warn_user(f"{table.where}: {'; '.join(table.remarks)}.", InputWarning)
-    return rows, decode_labels([found[i] for i in rows.tolist()])
+    return rows, _decode([found[i] for i in rows.tolist()], table.has_commas)
 
 
 class _LabelFile:
@@ -100,6 +100,7 @@ class _LabelFile:
         self.n_empty = 0  # objects with an empty cell
         self.header: list[str] | None = None
         is_excel = path.suffix.lower() == ".xlsx"
+        self.has_commas = not is_excel and may_hold_decimal_commas(path, max_bytes)
         text = [] if is_excel else read_rows(path, max_bytes, comments=[], keep_blank=True)
         rows = excel_rows(path, None, max_bytes)[0] if is_excel else list(text)
         while rows and not any(map(str.strip, rows[-1][1])):
@@ -278,6 +279,12 @@ class _LabelFile:
         if by_one:
             self.remarks.append(f"the ids count the objects from 1 to {n}")
         return {str(i + by_one): i for i in range(n)}
+
+
+def _decode(labels: list[str], has_commas: bool) -> Array:
+    """Decode labels; if all are numbers, they may have decimal commas."""
+    points = list(map(decimal_point, labels)) if has_commas else labels
+    return decode_labels(points if all(map(_is_number, points)) else labels)
 
 
 def _is_numeric(cells: list[str]) -> bool:
@@ -466,17 +473,20 @@ def read_objects(
                 reason = f"The column {quote_short(name)} is taken for the ids because of its name"
                 raise ProximityError(f"{error} {reason}; name another one with id_column{other}.") from None
     found: Array | None = None
+    has_commas = may_hold_decimal_commas(path, max_bytes, delimiter)
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
     elif label_place is not None and any(stated := [row[label_place] for row in cells]):  # else to be predicted
         if "" in stated:
             place = stated.index("") + 1
             raise ProximityError(f"{where}: object {place} has no label. Give one, or leave the object out.")
-        found = decode_labels(stated)
+        found = _decode(stated, has_commas)
     names = tuple(header[j] for j in features)
-    text = np.array([[row[j] for j in features] for row in cells])
-    chosen = _choose_types(types, names, text)
-    return Objects(_values(text, names, chosen, ids, where), names, ids, found, chosen)
+    text = plain = np.array([[row[j] for j in features] for row in cells])
+    if has_commas:
+        plain = np.array([list(map(decimal_point, row)) for row in text.tolist()])
+    chosen = _choose_types(types, names, plain)
+    return Objects(_values(text, plain, names, chosen, ids, where), names, ids, found, chosen)
 
 
 def _json_objects(path: Path, id_column: str | None, label_column: str | None, labels: Any, max_bytes: int) -> Objects:
@@ -577,23 +587,24 @@ def _all_numbers(text: Array) -> bool:
 
 
 def _values(
-    text: Array, names: tuple[str, ...], types: Mapping[str, str], ids: tuple[str, ...] | None, where: str
+    text: Array, plain: Array, names: tuple[str, ...], types: Mapping[str, str], ids: Sequence[str] | None, where: str
 ) -> Array:
+    """Values of the cells as written, and of numbers from the cells with decimal points."""
     kinds = [types[name] for name in names]
     if set(kinds) == {"number"}:
-        return np.stack([_numbers(text[:, j], names[j], ids, where) for j in range(len(names))], axis=1)
+        return np.stack([_numbers(plain[:, j], names[j], ids, where) for j in range(len(names))], axis=1)
     if "number" not in kinds and not ("category" in kinds and (text == "").any()):
         return text[:, 0] if len(names) == 1 else text
     values = text.astype(object)
     for j, kind in enumerate(kinds):
         if kind == "number":
-            values[:, j] = _numbers(text[:, j], names[j], ids, where)
+            values[:, j] = _numbers(plain[:, j], names[j], ids, where)
         elif kind == "category":
             values[text[:, j] == "", j] = None
     return values[:, 0] if kinds == ["text"] else values
 
 
-def _numbers(text: Array, name: str, ids: tuple[str, ...] | None, where: str) -> Floats:
+def _numbers(text: Array, name: str, ids: Sequence[str] | None, where: str) -> Floats:
     numbers = np.full(len(text), np.nan)
     for i, cell in enumerate(text.tolist()):
         if cell.lower() in MISSING:

@@ -429,6 +429,12 @@ def decimal_point(cell: str) -> str:
     return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
+def may_hold_decimal_commas(path: Path, max_bytes: int, delimiter: str | None = None) -> bool:
+    """Tell whether the first line shows cells that are separated by something else than commas."""
+    with open_text(path, max_bytes) as text:
+        return (delimiter or sniff_delimiter(text.readline())) != ","
+
+
 def is_number(cell: str) -> bool:
     """Tell whether a cell holds a number, or is missing."""
     text = cell.strip()
