@@ -88,6 +88,18 @@ def test_hvdm_reads_numbers_and_categories_of_one_file(tmp_path):
     np.testing.assert_allclose(D, HVDM().fit(X, list("aabb")).matrix(X))
 
 
+def test_a_word_among_numbers_that_makes_them_categories_is_named(tmp_path):
+    header, rows = ["class", "size", "floor"], [["a", 1.5, "1b"], ["a", 3, "2"], ["b", "?", "3a"], ["b", 2, ""]]
+    path = write(tmp_path / "rows.csv", header, rows)
+    message = " ".join(run("measure", path, "-m", "hvdm").stderr.split())
+    assert "rows.csv: the column 'size' is read as categories, because '?' is not a number" in message
+    assert "floor" not in message  # most of its cells are no numbers
+    assert run("measure", path, "-m", "counting").stderr == ""  # which always reads categories
+    model = fit(write(tmp_path / "train.csv", ["class", "u"], [["ab"[i % 2], i] for i in range(20)]), "hvdm")
+    new = write(tmp_path / "new.csv", ["u", "other"], [[1, "?"], [2, 3], [3, 4], [4, 5]])
+    assert run("predict", model, new).stderr == ""  # nothing about a column that the model does not read
+
+
 def test_words_of_digits_are_texts(tmp_path):
     pytest.importorskip("rapidfuzz")
     words = [["a", "0110"], ["b", "9779"], ["a", "0111"], ["b", "9797"]] * 6

@@ -485,7 +485,7 @@ def read_objects(
     text = plain = np.array([[row[j] for j in features] for row in cells])
     if has_commas:
         plain = np.array([list(map(decimal_point, row)) for row in text.tolist()])
-    chosen = _choose_types(types, names, plain)
+    chosen = _choose_types(types, names, plain, where)
     return Objects(_values(text, plain, names, chosen, ids, where), names, ids, found, chosen)
 
 
@@ -563,7 +563,7 @@ def _ids(names: list[str], where: str) -> tuple[str, ...]:
         raise ProximityError(f"{where}: {error}") from None
 
 
-def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: Array) -> dict[str, str]:
+def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: Array, where: str) -> dict[str, str]:
     if types in _TYPES:
         return dict.fromkeys(names, str(types))
     if types == "binary":
@@ -577,6 +577,11 @@ def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: Array
     if len(given) == len(names) == 1:  # one column, perhaps of another name
         given = dict.fromkeys(names, *given.values())
     inferred = ["number" if _all_numbers(column) else "category" for column in text.T]
+    for name, cells in zip(names, text.T.tolist()):
+        words = [cell for cell in cells if cell.lower() not in MISSING and not _is_number(cell)]
+        if types == "mixed" and 0 < len(words) < sum(map(_is_number, cells)):
+            why = f"because {quote_short(words[0])} is not a number; leave the cell empty if it is missing."
+            warn_user(f"{where}: the column {quote_short(name)} is read as categories, {why}", InputWarning)
     return {name: given.get(name, kind) for name, kind in zip(names, inferred)}
 
 
