@@ -197,7 +197,11 @@ def test_study_and_fit_respect_groups_and_costs(matrix, tmp_path):
         ("--groups", "a\nb\n", "one group per object. Got 2 groups for 30"),
         ("--groups", "a\n" * 30, "at least three groups"),
         ("--costs", "said,north,east\nnorth,0,1\neast,1,0\n", "'east' is in one of them only"),
-        ("--costs", "0,1,2\n1,0,2\n1,1,0\n", "Got 3 for 2 classes"),
+        (
+            "--costs",
+            "0,1,2\n1,0,2\n1,1,0\n",
+            "a row and a column per class of the labels, and no others. Got 3 instead",
+        ),
         ("--costs", "said,north,south\nnorth,0,\nsouth,1,0\n", "costs"),
     ],
 )

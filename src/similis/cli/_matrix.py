@@ -253,22 +253,13 @@ def complete(
     P = read_matrix(source, file)
     values = P.values
     if auxiliary:
-        values = similis.make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
+        read = [(similis.read_proximity(name), f"{name} must hold the objects of the matrix.") for name in auxiliary]
+        values = similis.make_stack([P.values, *(in_order(Q, P.ids, P.n, must).values for Q, must in read)])
     step = similis.CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
     message = f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}"
     facts = {"missing": step.n_missing_, "objective": step.objective_, "steps": step.n_iter_}
     write_result(output, completed, json, message, method=method, **facts)
-
-
-def _auxiliary_values(name: str, P: Proximity) -> Any:
-    """Values of an auxiliary kernel, its objects in the order of P if both have ids."""
-    Q = similis.read_proximity(name)
-    if Q.ids is not None and P.ids is not None:
-        return in_order(Q, P.ids, f"{name} must be over the same objects as the matrix.").values
-    if Q.n != P.n:
-        raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
-    return Q.values
 
 
 @command()

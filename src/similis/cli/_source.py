@@ -349,19 +349,19 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
     for i, (P, path) in enumerate(zip(read, paths)):
         stem = re.sub(r"[\[\]]", "_", PurePath(path.rpartition("::")[2]).name.partition(".")[0])
         names.append(stem if stem not in (*names, "mean") else f"{stem}-{i + 1}")
-        must = f"{path} and {paths[0]} must hold the same objects."
-        if P.ids is not None and first.ids is not None and P.ids != first.ids:
-            read[i] = in_order(P, first.ids, must)
-        elif P.n != first.n:
-            raise ProximityError(f"{must} Got {P.n} and {first.n}.")
+        read[i] = in_order(P, first.ids, first.n, f"{path} and {paths[0]} must hold the same objects.")
     note(f"{len(read)} matrices of {first.n} objects: " + ", ".join(f"{n} ({P.kind})" for n, P in zip(names, read)))
     stack = similis.make_stack([P.to_dense() for P in read], names=names)
     return Inputs(replace(first, values=stack), kinds=[P.kind for P in read])
 
 
-def in_order(P: Proximity, ids: Sequence[str], must: str) -> Proximity:
-    """Matrix with its objects in the order of `ids`; the error for other objects starts with the condition `must`."""
-    place = {name: i for i, name in enumerate(P.ids or ())}
+def in_order(P: Proximity, ids: Sequence[str] | None, n: int, must: str) -> Proximity:
+    """Matrix with its n objects in the order of `ids`, if both are known; an error starts with the condition `must`."""
+    if P.ids is None or ids is None or P.ids == ids:
+        if P.n != n:
+            raise ProximityError(f"{must} Got {P.n} instead of {n}.")
+        return P
+    place = {name: i for i, name in enumerate(P.ids)}
     if other := sorted(set(ids) ^ place.keys()):
         raise ProximityError(f"{must} {other[0][:40]!r} is in one of them only.")
     return P.take([place[name] for name in ids])
@@ -406,11 +406,8 @@ def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:
     if path == "balanced":
         return path
     table, classes = similis.read_proximity(path, directed=True), _class_names(labels)
-    if table.ids is not None:
-        return in_order(table, classes, f"{path} must name the classes of the labels, and no others.").values
-    if (n := len(table.values)) != len(classes):
-        raise ProximityError(f"{path} must have a row and a column per class. Got {n} for {len(classes)} classes.")
-    return table.values
+    must = f"{path} must have a row and a column per class of the labels, and no others."
+    return in_order(table, classes, len(classes), must).values
 
 
 def _class_names(labels: NDArray[Any]) -> list[str]:
