@@ -574,7 +574,9 @@ def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: Array
         rule = "'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the first three"
         raise ProximityError(f"types must be {rule}. Got {str(types)[:60]!r}.")
     given = dict(types) if isinstance(types, Mapping) else {}
-    if len(given) == len(names) == 1:  # one column, perhaps of another name
+    if len(given) == len(names) == 1 and names[0] not in given:  # one column of another name
+        name = f"the name of the column {quote_short(next(iter(given)))}, not as an object"
+        warn_user(f"{where}: the first line, {quote_short(names[0])}, is read as {name}.", InputWarning)
         given = dict.fromkeys(names, *given.values())
     inferred = ["number" if _all_numbers(column) else "category" for column in text.T]
     for name, cells in zip(names, text.T.tolist()):
