@@ -88,6 +88,22 @@ def test_a_triangle_is_as_good_as_the_matrix(data, half, empty):
     assert "use --directed" in part[3]
 
 
+@pytest.mark.parametrize("command", ["inspect", "study", "convert"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "length,width,height,class\n" + "".join(f"4.{i % 3},0.{i},1.5,{'ab'[i % 2]}\n" for i in range(9)),
+        "id,length,width\n" + "".join(f"o{i},{i},0.{i}\n" for i in range(9)),
+        "id,class,length,width\n" + "".join(f"o{i},{'ab'[i % 2]},{i},0.{i}\n" for i in range(9)),
+    ],
+)
+def test_a_table_of_objects_is_no_matrix(data, command, text):
+    (path := data[0] / "table.csv").write_text(text)
+    message = " ".join(run(command, path, *(["-"] if command == "convert" else []), code=2).stderr.split())
+    assert message.endswith("for `similis predict`, tables of objects for `similis measure` or --measure.")
+    assert "--kind" not in message
+
+
 def test_labels_in_any_order_with_more_columns_and_gaps(data):
     folder, S, _, ids, y = data
     write_proximity(folder / "S.csv", S, ids=ids, kind="similarity")

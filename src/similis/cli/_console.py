@@ -35,7 +35,10 @@ _IN_CLI_WORDS = [
     (r"\b(set|as) kind='(\w+)'", r"\1 --kind \2"),
     (r"\bkind='(\w+)'", r"--kind \1"),
     (r" or convert with To(?:Dis)?[Ss]imilarity", ""),
-    (r"For a block of new rows use square=False\.", "Rows of new objects are for `similis predict`."),
+    (
+        r"For a block of new rows use square=False\.",
+        "Rows of new objects are for `similis predict`, tables of objects for `similis measure` or --measure.",
+    ),
     (r"set directed=True", "use --directed"),
     (r"\bgiven as value_column", "given in --subset"),
     (r"\b(label|id|group)_column=('[^']*')", r"--\1-column \2"),

@@ -103,6 +103,9 @@ def are_pairs(rows: list[list[str]], *, square: bool) -> bool:
         names = [_canonical(cell) for cell in rows[0]]
         ids = [next((j for j, name in enumerate(names) if name in known), k) for k, known in enumerate((_LEFT, _RIGHT))]
         return all(cell.isdecimal() or not is_number(cell) for j in ids for cell in columns[j])
+    titles = {cell.strip().lower() for cell in rows[0]}
+    if titles & {"id", "name"} and titles & {"class", "label"}:  # a table of objects, or a matrix with labels
+        return False
     texts = [column for column in columns if not any(map(is_number, column))]
     if len(texts) > 1:  # unless the first are ids of the columns, beside labels
         is_matrix = _is_header(rows[0]) and any(set(column) <= set(rows[0]) for column in texts)

@@ -163,7 +163,9 @@ def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadO
     if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
         column = np.stack([_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)])
         return proximity_in_file(where, np.hstack([column, values]), ids=header, kind=kind)
-    return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
+    is_table = square and abs(len(ids) - width + 1) > 1 and len(set(ids)) < len(ids)  # of objects without ids
+    named = {"ids": None if is_table else ids, "column_ids": header[1:]}
+    return proximity_in_file(where, values, kind=kind_in_words(header[0]) or kind, **named)
 
 
 def _check_columns(header: list[str], cells: list[str], where: str, line: int) -> None:
