@@ -264,6 +264,12 @@ def test_triangle_of_plink(tmp_path):
     check(tmp_path / "p.dist", ids=("i0", "i1", "i2", "i3"), values=squareform([1, 2, 3, 4, 5, 6]))
 
 
+@pytest.mark.parametrize(("mark", "point"), [",.", ";.", ";,", "\t.", "\t,", " ."])
+def test_triangle_that_begins_with_a_whole_number_is_not_phylip(tmp_path, mark, point):
+    (tmp_path / "m.csv").write_text("1\n0.5;1\n0.25;0.75;1\n".replace(".", point).replace(";", mark))
+    check(tmp_path / "m.csv", ids=None, kind=None, values=triangle("0.5 0.25 0.75 1"))
+
+
 @pytest.mark.parametrize(
     "text", [MEGA.format("x") + "[1]\n[2] 1 2\n[3] 2 3\n", "Distance Matrix\n---\n\n\t 0 \t\ta 1\n\t x y\t\tb 2\n"]
 )

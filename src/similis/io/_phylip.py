@@ -17,20 +17,32 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._checks import ReadOptions, quote_short
 from similis.io._proximity import Proximity, proximity_in_file
-from similis.io._text import RowBuffer, is_number, matrix_of_triangle, open_text, parse_number, row_spans
+from similis.io._text import (
+    RowBuffer,
+    decimal_point,
+    is_number,
+    matrix_of_triangle,
+    open_text,
+    parse_number,
+    row_spans,
+    sniff_delimiter,
+)
 
 _STRICT = 10  # characters of a name in the original format
 
 
 def is_phylip(lines: list[str]) -> bool:
     """Tell whether the first lines of a text file are the number of objects, and an object with its numbers."""
-    rows = [line.split() for line in lines if line.strip()]
+    lines = [line.strip() for line in lines if line.strip()]
+    rows = [line.split() for line in lines]
     if len(rows) < 2 or len(rows[0]) != 1 or not rows[0][0].isdecimal():
         return False
     if len(rows) > 2 and all(len(row) == 1 and is_number(row[0]) for row in rows):  # a vector, one number per line
         return False
     n = int(rows[0][0])
-    if len(rows) > 2 and [len(row) for row in rows] == list(range(1, len(rows) + 1)) and all(map(is_number, rows[-1])):
+    mark = sniff_delimiter(lines[-1], blanks=True)
+    cells = [list(map(decimal_point, line.split(mark.strip(" ") or None))) for line in lines]
+    if len(rows) > 2 and list(map(len, cells)) == list(range(1, len(rows) + 1)) and all(map(is_number, cells[-1])):
         return False  # a triangle without names
     return not is_number(rows[1][0]) or len(rows[1]) in (1, 2, n, n + 1)
 
