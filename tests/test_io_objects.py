@@ -126,3 +126,10 @@ def test_asked_for_columns_must_exist(file):
             read_objects(path, **option)
     with pytest.raises(FileNotFoundError):
         read_objects(path.with_name("nowhere.csv"))
+
+
+def test_objects_are_not_read_from_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(tmp_path / "o.xlsx")
+    with pytest.raises(ProximityError, match=r"o\.xlsx is an Excel workbook; save this table as csv\.$"):
+        read_objects(tmp_path / "o.xlsx")

@@ -368,7 +368,8 @@ def _open_member(raw: IO[bytes], where: str) -> IO[bytes]:
     # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
     found = [name for name in names if name.partition("/")[2] == "data/distance-matrix.tsv"] or names
     if "xl/workbook.xml" in names:
-        raise ProximityError(f"{where} is an Excel workbook; let its name end in .xlsx.")
+        remedy = "save this table as csv" if where.lower().endswith(".xlsx") else "let its name end in .xlsx"
+        raise ProximityError(f"{where} is an Excel workbook; {remedy}.")
     if len(found) != 1:
         raise ProximityError(
             f"{where} must hold data/distance-matrix.tsv, as a QIIME 2 artifact of the type DistanceMatrix does, or "
