@@ -1,4 +1,4 @@
-"""Atomic writing of files and folders, and file names in messages."""
+"""Atomic writing of files and folders, file names in messages, and numbers in text."""
 
 from __future__ import annotations
 
@@ -130,6 +130,15 @@ def name_file(error: BaseException, path: str | os.PathLike[str]) -> None:
     """Add the name of the file to an error of the system that has none, such as that of a full disk."""
     if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         error.filename = os.fspath(path)
+
+
+def is_float(text: str) -> bool:
+    """Tell whether Python reads a text as a number; "nan", "inf" and "1_000" are such texts too."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def short_path(path: str | os.PathLike[str], width: int = 80) -> str:

@@ -104,15 +104,6 @@ def report_errors() -> Iterator[None]:
             raise typer.Exit(BAD_INPUT) from None
 
 
-def is_number(text: str) -> bool:
-    """Tell whether a text can be read as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def note(text: str) -> None:
     """Print one line to standard error."""
     typer.echo(f"similis: {escape_controls(' '.join(text.split()))}", err=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import similis
-from similis.cli._console import echo, in_cli_words, is_number, print_json, print_table, show_progress
+from similis._utils.files import is_float
+from similis.cli._console import echo, in_cli_words, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, tell_written, write_result, write_table
 from similis.cli._source import PAIRS, Source, complete_dataset, in_order, load_data, read_matrix
@@ -247,7 +248,7 @@ def complete(
     if bool(auxiliary) != (method in _WITH_AUXILIARY):
         needs = "needs --auxiliary FILE" if method in _WITH_AUXILIARY else "reads no auxiliary kernel"
         raise ProximityError(f"Method {method} {needs}; {', '.join(_WITH_AUXILIARY)} do, nuclear and psd do not.")
-    if mu != "auto" and not is_number(mu):
+    if mu != "auto" and not is_float(mu):
         raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.")
     weight = mu if mu == "auto" else float(mu)
     P = read_matrix(source, file)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import similis
-from similis._utils.files import atomic_write, is_stream
+from similis._utils.files import atomic_write, is_float, is_stream
 from similis._utils.messages import escape_controls
-from similis.cli._console import is_number, note, print_json
+from similis.cli._console import note, print_json
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -194,5 +194,5 @@ def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bo
 
 def _escape_formula(cell: Any) -> Any:
     """Put an apostrophe before text that a spreadsheet would evaluate; numbers stay numbers."""
-    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_float(cell)
     return f"'{cell}" if is_formula else cell

@@ -17,9 +17,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import similis
-from similis._utils.files import short_path
+from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
-from similis.cli._console import input_path, is_number, note
+from similis.cli._console import input_path, note
 from similis.cli._options import argument, flags_of, option
 from similis.exceptions import InputWarning, ProximityError
 
@@ -193,7 +193,7 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
     if data.labels is not None and task != "classification":
         numbers = _as_numbers(data.labels)
         if task == "regression" and numbers is None:
-            wrong = next(v for v in data.labels.tolist() if not (is_number(str(v)) and isfinite(float(v))))
+            wrong = next(v for v in data.labels.tolist() if not (is_float(str(v)) and isfinite(float(v))))
             raise ProximityError(f"A regression needs numbers, and {str(wrong)[:40]!r} is none; see --target.")
         if task is None and numbers is not None and similis.study.choose_task(numbers) == "regression":
             n_labels, task = len(np.unique(numbers)), "regression"
@@ -423,11 +423,11 @@ def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
     pairs = [item.rpartition("=") for item in text.split(",")]
     if "=" not in text:
         pairs = [line.rpartition(",") for line in Path(text).read_text(encoding="utf-8-sig").splitlines() if line]
-        if pairs and not is_number(pairs[0][2]):
+        if pairs and not is_float(pairs[0][2]):
             del pairs[0]  # a header
     classes = _class_names(labels)
     given = {name.strip().strip('"'): value for name, _, value in pairs}
-    wrong = next((name for name, value in given.items() if name not in classes or not is_number(value)), None)
+    wrong = next((name for name, value in given.items() if name not in classes or not is_float(value)), None)
     if wrong is not None or len(given) < len(classes):
         what = f"Got {wrong[:40]!r}." if wrong is not None else f"Got {len(given)} of {len(classes)} classes."
         raise ProximityError(f"--priors must give one number for each of the classes {', '.join(classes)[:80]}. {what}")

@@ -13,7 +13,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from similis._utils.arrays import Array, Floats, Indices
-from similis._utils.files import short_path
+from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._checks import LABEL_HEADERS, as_ids, decode_labels, quote_short
@@ -143,7 +143,7 @@ class _LabelFile:
             return False
         if len(values) == self.n + 1:
             return True
-        rest_is_numeric = not _is_numeric([values[0]]) and len(values) > 1 and _is_numeric(values[1:])
+        rest_is_numeric = not is_float(values[0]) and len(values) > 1 and all(map(is_float, values[1:]))
         if rest_is_numeric or values[0].lower() in {*LABEL_HEADERS, *_GROUP_HEADERS, *_LABEL_WORDS} - {"y"}:
             return True
         if len(values) == self.n > 2 and len(set(values)) < self.n:
@@ -200,8 +200,8 @@ class _LabelFile:
                 return True
         elif any(self._are_row_numbers([row[j] for row in self.rows]) for j in range(self.width)):
             return False
-        is_number = [_is_numeric([cell]) for cell in first]
-        numeric_below = [_is_numeric([row[j] for row in rest]) for j in range(self.width)] if rest else []
+        is_number = list(map(is_float, first))
+        numeric_below = [all(is_float(row[j]) for row in rest) for j in range(self.width)] if rest else []
         if any(below and not above for above, below in zip(is_number, numeric_below)):
             return True
         words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS} - {""}
@@ -287,16 +287,9 @@ def _decode(labels: list[str], has_commas: bool) -> Array:
     return decode_labels(points if all(map(_is_number, points)) else labels)
 
 
-def _is_numeric(cells: list[str]) -> bool:
-    try:
-        return all(float(cell) is not None for cell in cells)
-    except ValueError:
-        return False
-
-
 def _looks_like_labels(cells: list[str]) -> bool:
     """Tell whether values repeat, and are not measurements."""
-    whole = not _is_numeric(cells) or all(cell.lstrip("+-").isdecimal() for cell in cells)
+    whole = not all(map(is_float, cells)) or all(cell.lstrip("+-").isdecimal() for cell in cells)
     return whole and 1 < len(set(cells)) < len(cells)
 
 
@@ -641,7 +634,4 @@ def infer_types(values: Any, columns: Sequence[str] | None) -> dict[str, str] | 
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        return bool(np.isfinite(float(cell))) and "_" not in cell and cell.isascii()
-    except ValueError:
-        return False
+    return is_float(cell) and bool(np.isfinite(float(cell))) and "_" not in cell and cell.isascii()

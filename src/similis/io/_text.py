@@ -23,7 +23,7 @@ import numpy as np
 
 from similis._utils.arrays import Floats
 from similis._utils.environment import require_package
-from similis._utils.files import short_path
+from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
@@ -441,11 +441,7 @@ def may_hold_decimal_commas(path: Path, max_bytes: int, delimiter: str | None = 
 def is_number(cell: str) -> bool:
     """Tell whether a cell holds a number, or is missing."""
     text = cell.strip()
-    try:
-        float(text)
-    except ValueError:
-        return text.lower() in _NO_VALUE
-    return "_" not in text and text.isascii()
+    return "_" not in text and text.isascii() if is_float(text) else text.lower() in _NO_VALUE
 
 
 def sniff_delimiter(head: str, blanks: bool = False) -> str:
