@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from similis import write_proximity
+from similis import read_proximity, write_proximity
 from similis.cli._app import app
 
 N = 12
@@ -80,3 +80,27 @@ def test_rows_without_a_header_and_arrays_are_not_examined(model, tmp_path):
     assert "first line" not in result.stderr
     np.save(tmp_path / "rows.npy", np.vstack([np.arange(N), S[:3]]))
     assert len(json.loads(run("predict", file, tmp_path / "rows.npy", "--json").stdout)["predictions"]) == 4
+
+
+@pytest.mark.parametrize("first", [[0.25, 0.5, 0.75], [0.0, 0.0, 0.0], [1, 2, 1], ["", 0.5, 1]])
+def test_rows_without_ids_below_ids_of_the_columns(tmp_path, first):
+    D = np.abs(np.subtract.outer(range(N), range(N))) + 0.5 * (1 - np.eye(N))
+    ids = [f"s{i}" for i in range(N)]
+    write_proximity(tmp_path / "D.npz", D, kind="dissimilarity", labels=["a"] * 6 + ["b"] * 6, ids=ids)
+    run("fit", tmp_path / "D.npz", "--method", "knn(n_neighbors=1)", "--splits", 2, "-q", "-o", tmp_path / "m.skops")
+    rows = [[v, *row] for v, row in zip(first, D[[0, 7, 9], 1:].tolist())]
+    plain = run("predict", tmp_path / "m.skops", write(tmp_path / "rows.csv", ids, *rows))  # frame.to_csv(index=False)
+    named = [["n0", *rows[0]], ["n1", *rows[1]], ["n2", *rows[2]]]
+    full = run("predict", tmp_path / "m.skops", write(tmp_path / "named.csv", ["", *ids], *named))
+    assert [line.split(",")[1:] for line in plain.stdout.splitlines()] == [
+        line.split(",")[1:] for line in full.stdout.splitlines()
+    ]
+    assert "rows.csv: the first column, 's0', is read as proximities to that object" in " ".join(plain.stderr.split())
+    assert "first column" not in full.stderr
+
+
+@pytest.mark.parametrize("corner", ["", "id", "sample", "dissimilarity"])
+def test_ids_that_are_numbers_stay_ids_of_the_rows(tmp_path, corner):
+    path = write(tmp_path / "rows.csv", [corner, "s0", "s1"], ["1.1", 0.5, 1], ["1.2", 0.25, 1])
+    P = read_proximity(path, square=False)
+    assert (P.ids, P.columns) == (("1.1", "1.2"), ("s0", "s1"))

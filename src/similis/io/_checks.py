@@ -17,6 +17,8 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, check_frame_order, fill_masked, kind_evidence
 from similis.exceptions import KindWarning, ProximityError
 
+ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
+ANY_ID_HEADERS = ID_HEADERS | {"#", "sample", "sample_id", "sampleid", "sample-id", "sample id", "objects", "names"}
 LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 KINDS: tuple[Kind, Kind] = ("similarity", "dissimilarity")
 _LETTERS: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}

@@ -16,16 +16,14 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import LABEL_HEADERS, as_ids, decode_labels, quote_short
+from similis.io._checks import ANY_ID_HEADERS, ID_HEADERS, LABEL_HEADERS, as_ids, decode_labels, quote_short
 from similis.io._containers import excel_rows
 from similis.io._proximity import Proximity
 from similis.io._text import MISSING, decimal_point, may_hold_decimal_commas, quote, read_rows
 
-ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 _GROUP_HEADERS = {"group", "groups"}
 _LABEL_WORDS = """annotation annotations categories category cluster clusters condition diagnosis family genre genus
     labels outcome phenotype population response species status subtype taxon treatment type types""".split()
-_MORE_HEADERS = {"#", "sample", "sample_id", "sampleid", "sample-id", "sample id", "objects", "names"}
 NA = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "#N/A")  # spellings of a missing label
 
 
@@ -204,7 +202,7 @@ class _LabelFile:
         numeric_below = [all(is_float(row[j]) for row in rest) for j in range(self.width)] if rest else []
         if any(below and not above for above, below in zip(is_number, numeric_below)):
             return True
-        words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS} - {""}
+        words = {*ANY_ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_LABEL_WORDS} - {""}
         return not any(is_number) and bool({name.lower() for name in first} & words)
 
     def _are_row_numbers(self, cells: list[str]) -> bool:
@@ -230,7 +228,7 @@ class _LabelFile:
             return self._named(id_column, "id_column")
         label = None if column is None else self._named(column, f"{self.what}_column")
         places = [j for j in range(self.width) if j != label]
-        named = self._places_named(ID_HEADERS | _MORE_HEADERS, places)
+        named = self._places_named(ANY_ID_HEADERS, places)
         if self.ids is not None:
             matches = {j: sum(row[j] in self.known for row in self.rows) for j in places}
             best = max(matches, key=lambda j: (matches[j] > 0 and j in named, matches[j], -j))

@@ -17,16 +17,7 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._checks import ReadOptions, quote_short
 from similis.io._proximity import Proximity, proximity_in_file
-from similis.io._text import (
-    RowBuffer,
-    decimal_point,
-    is_number,
-    matrix_of_triangle,
-    open_text,
-    parse_number,
-    row_spans,
-    sniff_delimiter,
-)
+from similis.io._text import RowBuffer, is_number, matrix_of_triangle, open_text, parse_number, row_spans, split_numbers
 
 _STRICT = 10  # characters of a name in the original format
 
@@ -39,9 +30,7 @@ def is_phylip(lines: list[str]) -> bool:
         return False
     if len(rows) > 2 and all(len(row) == 1 and is_number(row[0]) for row in rows):  # a vector, one number per line
         return False
-    n = int(rows[0][0])
-    mark = sniff_delimiter(lines[-1], blanks=True)
-    cells = [list(map(decimal_point, line.split(mark.strip(" ") or None))) for line in lines]
+    n, cells = int(rows[0][0]), list(map(split_numbers, lines))
     if len(rows) > 2 and list(map(len, cells)) == list(range(1, len(rows) + 1)) and all(map(is_number, cells[-1])):
         return False  # a triangle without names
     return not is_number(rows[1][0]) or len(rows[1]) in (1, 2, n, n + 1)

@@ -27,7 +27,7 @@ from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import LABEL_HEADERS, ReadOptions, decode_labels, kind_in_words, quote_short
+from similis.io._checks import ANY_ID_HEADERS, LABEL_HEADERS, ReadOptions, decode_labels, kind_in_words, quote_short
 from similis.io._proximity import Proximity, is_condensed, proximity_in_file, square_of_condensed, with_labels
 
 MISSING = frozenset({"", "na", "nan", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-nan"})
@@ -160,9 +160,16 @@ def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadO
     if len(header) != width:
         counts = f"Got {len(header)} cells, while line {lines[0]} has {width}."
         raise ProximityError(f"{where}, line {header_line}: it must name every column. {counts}")
-    if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
+    is_title = header[0].strip().lower() in ANY_ID_HEADERS or kind_in_words(header[0]) is not None
+    is_whole = all(cell.strip().isdecimal() for cell in ids) and len(set(ids)) == len(ids)
+    is_column = len(lines) == width if square else not is_title and not is_whole
+    if is_column and all(map(is_number, ids)):  # only the columns have ids
         column = np.stack([_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)])
-        return proximity_in_file(where, np.hstack([column, values]), ids=header, kind=kind)
+        if not square:
+            read = "as proximities to that object; the rows have no ids. Call a column of ids 'id'"
+            warn_user(f"{where}: the first column, {quote_short(header[0])}, is read {read}.", InputWarning)
+        named: dict[str, Any] = {"ids" if square else "column_ids": header}
+        return proximity_in_file(where, np.hstack([column, values]), kind=kind, **named)
     is_table = square and abs(len(ids) - width + 1) > 1 and len(set(ids)) < len(ids)  # of objects without ids
     named = {"ids": None if is_table else ids, "column_ids": header[1:]}
     return proximity_in_file(where, values, kind=kind_in_words(header[0]) or kind, **named)
@@ -430,6 +437,12 @@ def _cell(where: str, line: int, j: int) -> str:
 
 def decimal_point(cell: str) -> str:
     return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def split_numbers(line: str) -> list[str]:
+    """Cells of a line of numbers, with decimal points."""
+    mark = sniff_delimiter(line, blanks=True)
+    return list(map(decimal_point, line.split(mark.strip(" ") or None)))
 
 
 def may_hold_decimal_commas(path: Path, max_bytes: int, delimiter: str | None = None) -> bool:
