@@ -71,6 +71,11 @@ def test_picture_shows_the_matrix():
     assert HEAT <= POINTS
 
 
+def test_why_pairs_are_not_checked_is_a_clause():
+    page = make_report(make_result(n=24))
+    assert "the rest of the matrix: not checked, because at least 30 objects are needed, got 24." in page
+
+
 def test_a_matrix_changed_since_is_not_shown(rng):
     S, codes = similarities(30, 2, rng)
     found = Study("nc", n_splits=1, cv=2).run(S, codes)
@@ -171,6 +176,15 @@ def test_confusion_counts_every_answer():
     assert shown.counts.sum() == sum(len(s.test) for s in result.splits)
     tests = sum(len(s.test) for s in result.splits)
     assert 1 - np.trace(shown.counts) / tests == pytest.approx(result.mean_scores("error")["knn"])
+
+
+@pytest.mark.parametrize(("names", "rotated"), [("+-", False), (("10", "9"), False), (("+", "none"), True)])
+def test_short_names_of_columns_are_not_rotated(names, rotated):
+    """A rotated minus looks like a comma."""
+    display = ConfusionDisplay(method="knn", classes=list(names), counts=np.array([[3, 1], [0, 4]]))
+    svg = display._repr_html_()
+    assert ("rotate(-90)" in svg) == rotated
+    assert all(f">{name}</text>" in svg for name in names)
 
 
 def test_front_of_time_and_error():

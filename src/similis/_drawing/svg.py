@@ -78,13 +78,14 @@ def _render(figure: fig.Figure, *, panel: bool) -> Markup:
 
 
 def _axes(figure: fig.Figure, left: int) -> Iterator[Markup]:
+    is_short = all(len(text) < 3 for _, text in figure.x.labels())
     for value, text, css, method in _ticks(figure.x):
         at = _percent(figure.x.place(value))
         if figure.x.grid:
             yield tag("line", x1=at, x2=at, y1=0, y2="100%", class_="grid")
         if figure.x.names:
-            upright = tag("text", text, dy=".35em", transform="rotate(-90)", class_=css)
-            yield tag("svg", upright, x=at, y=-8, overflow="visible", data_m=method)
+            turn = {"class_": f"{css} mid"} if is_short else {"dy": ".35em", "transform": "rotate(-90)", "class_": css}
+            yield tag("svg", tag("text", text, **turn), x=at, y=-8, overflow="visible", data_m=method)
         else:
             yield tag("text", text, x=at, y="100%", dy="1.5em", class_=f"{css} mid")
     for value, text, css, method in _ticks(figure.y):
