@@ -131,8 +131,13 @@ def test_another_problem_is_refused_in_one_sentence(whole, tmp_path):
         ("other labels", study(path), (S, np.roll(Y, 1)), {}),
         ("other groups", study(path), (S, Y), {"groups": np.arange(30) // 3}),
         ("other costs", study(path), (S, Y), {"costs": [[0, 1], [2, 0]]}),
-        ("another protocol", study(path, random_state=1), (S, Y), {}),
-        ("another protocol", study(path, test_size=0.3), (S, Y), {}),
+        (
+            'another protocol: {"random_state": 0} there, {"random_state": 1} here',
+            study(path, random_state=1),
+            (S, Y),
+            {},
+        ),
+        ('another protocol: {"test_size": 0.2} there, {"test_size": 0.3} here', study(path, test_size=0.3), (S, Y), {}),
         ("other settings", study(path, to_similarity="rbf"), (S, Y), {}),
     ]
     for words, one, given_data, options in cases:

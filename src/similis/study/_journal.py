@@ -258,8 +258,10 @@ def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
         ours = header.get(part)
         if part == "settings" and "exact" not in known and isinstance(ours, dict):  # which 1.0 did not write
             ours = {key: value for key, value in ours.items() if key != "probabilities"}
-        if known.get(part) != ours:
-            return f"{words}: {_brief(known.get(part))} there, {_brief(ours)} here"
+        if (theirs := known.get(part)) != ours:
+            if isinstance(theirs, dict) and isinstance(ours, dict):  # name what differs
+                theirs, ours = ({k: a[k] for k in a if a[k] != b.get(k)} for a, b in ((theirs, ours), (ours, theirs)))
+            return f"{words}: {_brief(theirs)} there, {_brief(ours)} here"
     there, here = known.get("exact") or {}, header.get("exact") or {}
     if "exact" in known and there.get("train") != here.get("train"):
         return "another protocol: its training parts are other objects"
