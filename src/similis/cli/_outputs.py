@@ -37,6 +37,8 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
             raise ProximityError(f"There is no folder {folder!r} to write {path.name} to; create it first.")
         if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
             raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
+        if kind in ("predictions", "objects") and path.suffix.lower() not in ("", ".csv", ".tsv", ".tab", ".txt"):
+            raise ProximityError(f"{os.fspath(path)!r} must end in .csv or .tsv, the formats of a table.")
         if kind == "matrix" and not is_stream(path):
             similis.io.file_format(path, writing=True)
     given = [(kind, path) for kind, path in given if not is_stream(path)]
@@ -97,9 +99,8 @@ def _is_matrix(path: Path) -> bool:
     line = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
     delimiter = next((mark for mark in ",\t;" if mark in line), ",")
     corner, _, rest = line.partition(delimiter)
-    if corner.strip("# \r") in ("", '""', "similarity", "dissimilarity"):
-        return True
-    return (corner == "id" and rest.startswith('"')) or corner.strip("-+").partition(".")[0].isdecimal()
+    is_title = corner.strip("# \r") in ("", '""', "similarity", "dissimilarity") or (corner, rest[:1]) == ("id", '"')
+    return is_title or corner.strip("-+").partition(".")[0].isdecimal()
 
 
 def _is_report(path: Path) -> bool:
