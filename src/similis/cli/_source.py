@@ -202,8 +202,9 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
             return inputs._replace(target=numbers)
     if data.labels is not None and (need_labels or source.labels is not None):
         similis.io.check_classes(data.labels, source.labels or source.path or str(source.dataset))
-    costs = None if source.costs is None else _read_costs(source.costs, data.labels)
-    priors = None if source.priors is None else _read_priors(source.priors, data.labels)
+    classes = [] if data.labels is None else list(map(str, sorted(set(data.labels.tolist()))))
+    costs = None if source.costs is None else _read_costs(source.costs, classes)
+    priors = None if source.priors is None else _read_priors(source.priors, classes)
     return inputs._replace(costs=costs, priors=priors)
 
 
@@ -314,6 +315,8 @@ def _read_file(source: Source, name: str) -> Inputs:
     if source.more:
         return _read_several(source, [name, *source.more])
     if source.measure is None:
+        if source.params or source.columns:
+            raise ProximityError("--param and --column are for objects; name a --measure that compares them.")
         return Inputs(read_matrix(source, name))
     measure = make_measure(source.measure, source.params or [])
     if source.labels is not None or source.metadata is not None:
@@ -342,8 +345,7 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
     kinds = source.kind.split(",") if source.kind else [None]
     if len(kinds) not in (1, len(paths)):
         raise ProximityError(f"--kind must give one kind, or one for each of {len(paths)} files. Got {len(kinds)}.")
-    kinds = kinds * len(paths) if len(kinds) == 1 else kinds
-    read = [read_matrix(replace(source, kind=kind), path) for kind, path in zip(kinds, paths)]
+    read = [read_matrix(replace(source, kind=kind), path) for kind, path in zip(kinds * len(paths), paths)]
     first = read[0]
     names: list[str] = []
     for i, (P, path) in enumerate(zip(read, paths)):
@@ -401,20 +403,16 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     return Inputs(similis.io.Objects(np.asarray(values), tuple(map(str, names)), labels=labels), measure)
 
 
-def _read_costs(path: str, labels: Any) -> NDArray[Any] | str:
+def _read_costs(path: str, classes: list[str]) -> NDArray[Any] | str:
     """Costs in the order of the classes; the file may name the classes in any order."""
     if path == "balanced":
         return path
-    table, classes = similis.read_proximity(path, directed=True), _class_names(labels)
+    table = similis.read_proximity(path, directed=True)
     must = f"{path} must have a row and a column per class of the labels, and no others."
     return in_order(table, classes, len(classes), must).values
 
 
-def _class_names(labels: NDArray[Any]) -> list[str]:
-    return list(map(str, sorted(set(labels.tolist()))))
-
-
-def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
+def _read_priors(text: str, classes: list[str]) -> NDArray[Any] | str:
     """Class shares in the order of the classes, from the option's value or the file that it names."""
     import numpy as np
 
@@ -423,9 +421,7 @@ def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
     pairs = [item.rpartition("=") for item in text.split(",")]
     if "=" not in text:
         pairs = [line.rpartition(",") for line in Path(text).read_text(encoding="utf-8-sig").splitlines() if line]
-        if pairs and not is_float(pairs[0][2]):
-            del pairs[0]  # a header
-    classes = _class_names(labels)
+        pairs = [pair for pair in pairs[:1] if is_float(pair[2])] + pairs[1:]  # without a header
     given = {name.strip().strip('"'): value for name, _, value in pairs}
     wrong = next((name for name, value in given.items() if name not in classes or not is_float(value)), None)
     if wrong is not None or len(given) < len(classes):
