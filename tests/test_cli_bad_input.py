@@ -113,6 +113,16 @@ def test_standard_input_is_named_in_the_sentence():
             "--absent and --aggregate are for lists of pairs (--format pairs)",
         ),
         (("inspect", "good.csv", "--metadata", "labels.csv", "--subset", "z=1"), "no column 'z', given in --subset"),
+        (("study", "good.csv", "-l", "labels.csv", "--seed", "-1"), "--seed must be a whole number"),
+        (("study", "good.csv", "-l", "labels.csv", "--jobs", "0"), "--jobs must be a number of processes"),
+        (("study", "good.csv", "-l", "labels.csv", "--landmarks", "0"), "--landmarks must be"),
+        (("study", "good.csv", "-l", "labels.csv", "--priors", "x=0.9,y=0.3"), "--priors must sum to 1"),
+        (("study", "good.csv", "-l", "labels.csv", "--column", "a"), "--column are for objects; name a --measure"),
+        (("inspect", "good.csv", "--param", "q=1"), "--column are for objects; name a --measure"),
+        (("predict", "m.skops", "good.csv", "-o", "out.xlsx"), "'out.xlsx' must end in .csv or .tsv"),
+        (("predict", "m.skops", "good.csv", "-o", "out.csv.gz"), "'out.csv.gz' must end in .csv or .tsv"),
+        (("fit", "good.csv", "--predict-unlabeled", "new.npz"), "'new.npz' must end in .csv or .tsv"),
+        (("datasets", "votes", "-o", "votes.parquet"), "'votes.parquet' must end in .csv or .tsv"),
     ],
 )
 def test_wrong_options_are_one_sentence(arguments, words, folder, monkeypatch):
@@ -168,3 +178,10 @@ def test_debug_shows_where_bad_input_was_noticed(folder, monkeypatch):
     monkeypatch.setenv("SIMILIS_DEBUG", "1")
     result = CliRunner().invoke(app, ["inspect", str(folder / "ragged.csv")])
     assert isinstance(result.exception, ValueError)
+
+
+def test_the_settings_of_another_protocol_are_named_as_options(folder):
+    study = ["study", folder / "good.csv", "-l", folder / "labels.csv", "--method", "knn", "-q", "--journal"]
+    CliRunner().invoke(app, [str(a) for a in [*study, folder / "a.journal", "--splits", 1, "--folds", 2]])
+    message = refused(*study, folder / "a.journal", "--splits", 1, "--folds", 3, "--seed", 7)
+    assert 'belongs to another protocol: {"--folds": 2, "--seed": 0} there, {"--folds": 3, "--seed": 7} here' in message

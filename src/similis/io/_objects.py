@@ -473,9 +473,8 @@ def read_objects(
             raise ProximityError(f"{where}: object {place} has no label. Give one, or leave the object out.")
         found = _decode(stated, has_commas)
     names = tuple(header[j] for j in features)
-    text = plain = np.array([[row[j] for j in features] for row in cells])
-    if has_commas:
-        plain = np.array([list(map(decimal_point, row)) for row in text.tolist()])
+    text = np.array([[row[j] for j in features] for row in cells])
+    plain = np.array([list(map(decimal_point, row)) for row in text.tolist()]) if has_commas else text
     chosen = _choose_types(types, names, plain, where)
     return Objects(_values(text, plain, names, chosen, ids, where), names, ids, found, chosen)
 

@@ -168,11 +168,11 @@ def _numbers_of_rows(where: str, rows: Rows, comments: list[str], options: ReadO
         if not square:
             read = "as proximities to that object; the rows have no ids. Call a column of ids 'id'"
             warn_user(f"{where}: the first column, {quote_short(header[0])}, is read {read}.", InputWarning)
-        named: dict[str, Any] = {"ids" if square else "column_ids": header}
-        return proximity_in_file(where, np.hstack([column, values]), kind=kind, **named)
+        own, other = (header, None) if square else (None, header)
+        return proximity_in_file(where, np.hstack([column, values]), own, kind, column_ids=other)
     is_table = square and abs(len(ids) - width + 1) > 1 and len(set(ids)) < len(ids)  # of objects without ids
-    named = {"ids": None if is_table else ids, "column_ids": header[1:]}
-    return proximity_in_file(where, values, kind=kind_in_words(header[0]) or kind, **named)
+    kind = kind_in_words(header[0]) or kind
+    return proximity_in_file(where, values, None if is_table else ids, kind, column_ids=header[1:])
 
 
 def _check_columns(header: list[str], cells: list[str], where: str, line: int) -> None:
