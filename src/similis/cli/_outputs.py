@@ -37,8 +37,6 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
             raise ProximityError(f"There is no folder {folder!r} to write {path.name} to; create it first.")
         if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
             raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
-        if kind in ("predictions", "objects") and path.suffix.lower() not in ("", ".csv", ".tsv", ".tab", ".txt"):
-            raise ProximityError(f"{os.fspath(path)!r} must end in .csv or .tsv, the formats of a table.")
         if kind == "matrix" and not is_stream(path):
             similis.io.file_format(path, writing=True)
     given = [(kind, path) for kind, path in given if not is_stream(path)]
@@ -54,6 +52,8 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
                 both = f"The {other_kind} and the {kind}"
                 raise ProximityError(f"{both} are the same file {os.fspath(path)!r}; name two files.")
     for kind, path in written:
+        if kind in ("predictions", "objects") and path.suffix.lower() in (".xlsx", ".parquet", ".npz", ".gz", ".zip"):
+            raise ProximityError(f"{os.fspath(path)!r} must end in .csv or .tsv, the formats of a table.")
         what, is_kind = _KINDS["card" if kind == "model" and path.name.endswith(".card.json") else kind]
         if overwrite or path.is_dir() or not path.exists() or not path.stat().st_size or is_kind(path):
             continue
