@@ -133,3 +133,15 @@ def test_objects_are_not_read_from_a_workbook(tmp_path):
     openpyxl.Workbook().save(tmp_path / "o.xlsx")
     with pytest.raises(ProximityError, match=r"o\.xlsx is an Excel workbook; save this table as csv\.$"):
         read_objects(tmp_path / "o.xlsx")
+
+
+@pytest.mark.parametrize("mark", ";,\t")
+def test_the_line_by_which_excel_states_the_delimiter_is_skipped(tmp_path, mark):
+    path = tmp_path / "objects.csv"
+    path.write_text(f"sep={mark}\r\nid;class;x\r\nA;u;1\r\nB;v;2\r\n".replace(";", mark))
+    found = read_objects(path)
+    assert found.columns == ("x",)
+    assert (found.ids, found.labels.tolist(), found.values.tolist()) == (("A", "B"), ["u", "v"], [[1.0], [2.0]])
+    path.write_text(f"sep={mark}\nid;class;x\nA;u;1\nB;v\n".replace(";", mark))
+    with pytest.raises(ProximityError, match="line 4"):
+        read_objects(path)

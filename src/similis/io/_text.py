@@ -296,6 +296,8 @@ def read_rows(
     with open_text(path, max_bytes, lambda: 1 if reader is None else reader.line_num + skipped + 1) as text:
         try:
             head = text.readline()
+            if found := re.match(r"sep=(.)\r?\n", head):  # a line by which Excel states the delimiter
+                delimiter, head, skipped = delimiter or found[1], text.readline(), 1
             while comments is not None and (head.startswith("#") or (blanks and head in ("\n", "\r\n"))):
                 below, skipped = text.readline(), skipped + 1
                 if below.startswith(_DIRECTIVE):

@@ -350,7 +350,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     first = next(iter(scores.values()))
     common = [m for m in first if all(math.isfinite(s.get(m, math.nan)) for s in scores.values())]
     if len(common) < 2:
-        raise ValueError("average_ranks needs at least two methods with a score on every data set. Check for failures.")
+        raise ValueError("Average ranks need at least two methods with a score on every data set. Check for failures.")
     table = np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()])
     ranks = stats.rankdata(table, axis=1)
     order = np.argsort(ranks.mean(axis=0), kind="stable")
