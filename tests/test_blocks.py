@@ -12,7 +12,17 @@ import time
 import numpy as np
 import pytest
 
-from similis import VDM, Counting, FromFunction, Pairwise, TverskyContrast, read_proximity, write_proximity
+from similis import (
+    HVDM,
+    VDM,
+    Alignment,
+    Counting,
+    FromFunction,
+    Pairwise,
+    TverskyContrast,
+    read_proximity,
+    write_proximity,
+)
 from similis.distributed import measure_to_disk
 from similis.distributed._measure import Plan, tile_size
 from similis.exceptions import ProximityError
@@ -205,6 +215,17 @@ def test_a_store_of_another_fingerprint_is_refused(tmp_path, X, name):
         measure_to_disk(tmp_path / "mine.npy", X, measure=Counting())
 
 
+@pytest.mark.parametrize("measure", [VDM(), HVDM()])
+def test_other_labels_are_another_matrix(tmp_path, X, measure):
+    rows, y = X.astype(str).tolist(), X[:, 0] % 2
+    options = {"measure": measure, "labels": y}
+    measure_to_disk(tmp_path / "S.npy", rows, y, **options)
+    with pytest.raises(ProximityError, match="holds other objects, another measure"):
+        measure_to_disk(tmp_path / "S.npy", rows, y[::-1], **options)
+    P = measure_to_disk(tmp_path / "S.npy", rows, y[::-1], overwrite=True, **options)
+    np.testing.assert_array_equal(P.values, Pairwise(measure).fit_transform(rows, y[::-1]))
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_begun_store_of_other_objects_is_refused(tmp_path, name):
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)
@@ -230,6 +251,15 @@ def test_a_refused_object_is_named_and_the_rest_is_kept(tmp_path, name):
     np.testing.assert_array_equal(P.values[:], [[picky(x, z) for z in WORDS] for x in WORDS])
     times = BlockFile(tmp_path / name, 40, "<f8", 10).card()["times"]
     assert {number: times[number] for number in kept} == kept
+
+
+def test_a_measure_that_stores_lookup_tables_only_resumes_after_a_fix(tmp_path):
+    pytest.importorskip("parasail")
+    sequences, path = ["MKV", "MKA", "M?V", "KVA"], tmp_path / "S.npy"
+    with pytest.raises(ProximityError, match=r"rejects object 2.* 1 blocks are kept; fix it"):
+        measure_to_disk(path, sequences, measure=Alignment(), block_size=2)
+    P = measure_to_disk(path, ["MKV", "MKA", "MLV", "KVA"], measure=Alignment(), block_size=2)
+    np.testing.assert_array_equal(P.values, Alignment().matrix(["MKV", "MKA", "MLV", "KVA"]))
 
 
 def pair_417():

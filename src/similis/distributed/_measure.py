@@ -117,12 +117,13 @@ def measure_to_disk(
         raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
     store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record(store)
-    # Hash of what determines the matrix, without the objects unless the measure learns from them.
-    learned = None
-    if type(fitted).learn is not Measure.learn:
-        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
-    identity = str(joblib.hash([_hashable(measure), symmetrize, asked.str, n, learned]))
-    fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
+    # Hashes of what determines the matrix; `identity` is without the objects, unless values depend on all of them.
+    learned, described = None, [_hashable(measure), symmetrize, asked.str, n]
+    if type(fitted).learn is not Measure.learn or type(fitted).fit is not Measure.fit:
+        from_labels = get_tags(fitted).target_tags.required or hasattr(fitted, "classes_")
+        learned = joblib.hash([objects, np.asarray(y) if from_labels else None])
+    identity = str(joblib.hash([*described, None if fitted.fit_only_indexes else learned]))
+    fingerprint = str(joblib.hash([str(joblib.hash([*described, learned])), _parts_hashes(objects, n, n)]))
     if _is_finished(store, fingerprint, card, overwrite):
         store.tidy()
         if record.path.exists() and not store.part.exists():
