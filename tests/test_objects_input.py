@@ -106,6 +106,8 @@ def test_edit_costs():
     refused(Edit(gaps={"word": 1}).fit, WORDS, match="'word'.*is not a character")
     assert Edit(weights=(0, 0, 0))("abc", "xyz") == 0
     assert Edit(weights=(0, 0, 0), normalize=True)("abc", "xyz") == 0
+    for cost in (10**9, 10**18, 1e300):  # sums beyond 32 and 64 bits
+        assert Edit(weights=(cost, cost, cost))("aaaaa", "bbbbb") == 5.0 * cost
 
 
 def test_alphabets():

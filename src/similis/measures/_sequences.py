@@ -175,7 +175,7 @@ class Edit(SequenceMeasure):
     def _encode_with(self, spelling: Spelling, objects: list[Any]) -> _Spelled:
         texts = spelling.spell(objects)
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        if not (self.gaps or self.substitution) and all(float(w).is_integer() for w in self.weights):
+        if not (self.gaps or self.substitution) and all(w < 2**31 and w == int(w) for w in self.weights):
             return _Spelled(texts, lengths)
         numbers = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.int32).copy()
         # Class 0 has the default weights; every symbol with particular costs is a class.
@@ -220,7 +220,8 @@ class Edit(SequenceMeasure):
     def _by_rapidfuzz(self, left: list[str], right: list[str]) -> Array:
         cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
         distance = require_package("rapidfuzz.distance", extra="strings", who="Edit").Levenshtein.distance
-        return np.asarray(cdist(left, right, scorer=distance, scorer_kwargs={"weights": tuple(map(int, self.weights))}))
+        weights = tuple(map(int, self.weights))
+        return np.asarray(cdist(left, right, scorer=distance, scorer_kwargs={"weights": weights}, dtype=np.int64))
 
     def _scale(self, block: Array, m: Array, n: Array, costs: Any) -> None:
         """Divide distances in place by the largest possible value for these lengths; two empty sequences keep 0."""
