@@ -100,6 +100,9 @@ def test_categorical_columns_of_a_frame():
         other = HVDM(categorical=chosen).fit(frame, y)
         np.testing.assert_array_equal(other.matrix(frame), by_type.matrix(frame))
     assert HVDM().fit(pl.from_pandas(frame.astype({"code": "str"})), y).categorical_.tolist() == [False, True, True]
+    for make in (pd.DataFrame, pl.DataFrame):  # polars converts booleans beside numbers to numbers
+        columns = make({"member": [True, False, True], "age": [1.5, 2.5, 2.0]})
+        assert HVDM().fit(columns, [0, 1, 1]).categorical_.tolist() == [True, False]
     assert HVDM(categorical=[]).fit(frame[["size"]]).categorical_.tolist() == [False]
     refused(HVDM(categorical=["color"]).fit, frame, y, match="color")
     refused(HVDM(categorical=[3]).fit, frame, y, match="below 3")

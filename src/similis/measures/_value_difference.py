@@ -299,6 +299,8 @@ class HVDM(CategoricalMeasure):
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
+            if hasattr(X, "schema"):  # of polars, which would convert booleans beside numbers to numbers
+                return np.array([not dtype.is_numeric() for dtype in X.dtypes])
             return np.array([objects.dtype.kind not in "iuf" and not all_numbers(column) for column in objects.T])
         chosen = np.asarray(self.categorical)
         if chosen.dtype.kind in "UO" and hasattr(self, "feature_names_in_"):
