@@ -298,5 +298,9 @@ def test_resnik_reads_concepts_and_rejects_others(tmp_path):
     assert Resnik(taxonomy=taxonomy).fit([7, "dog"])(7, "dog") == 0  # every object is a pet
     refused(Resnik().fit, texts, match="needs a taxonomy")
     refused(Resnik(taxonomy=taxonomy).fit, ["cat", "cart"], match="Object 1 holds 'cart'")
+    counts = {"cat": 3, "dog": 2.5}
+    exact = Resnik(taxonomy=taxonomy, counts=counts).fit(texts).matrix(texts)
+    given = {concept: np.float32(n) if concept == "dog" else np.int64(n) for concept, n in counts.items()}
+    np.testing.assert_array_equal(Resnik(taxonomy=taxonomy, counts=given).fit(texts).matrix(texts), exact)
     refused(Resnik(taxonomy=taxonomy, counts={"cat": -1}).fit, texts, match="counts must hold finite numbers")
     refused(Resnik(taxonomy=taxonomy, counts={"cat": 0}).fit, texts, match="not all of them zero")

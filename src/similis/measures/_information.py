@@ -129,7 +129,7 @@ class Resnik(base.Measure):
         if self.counts is not None:
             occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]
             counts = self.counts.values()
-            if not all(isinstance(n, (int, float)) and 0 <= n < math.inf for n in counts) or not any(counts):
+            if not all(isinstance(n, (int, float, np.number)) and 0 <= n < math.inf for n in counts) or not any(counts):
                 raise ProximityError("counts must hold finite numbers of at least zero, not all of them zero.")
         below: Counter[Any] = Counter()
         for concepts, count in occurrences:
