@@ -70,6 +70,15 @@ def test_values_are_equal_when_python_says_so():
     assert Counting().matrix(np.array([[True, False]]), np.array([[1, 1]])).tolist() == [[1]]
 
 
+def test_integers_of_any_size_are_compared_exactly():
+    large = [[2**63, -1], [2**63 + 1, -1], [2**63 - 1, -(2**63)]]
+    expected = [[2, 1, 0], [1, 2, 0], [0, 0, 2]]
+    assert Counting().matrix(large).tolist() == Counting().fit(large).matrix(large).tolist() == expected
+    for rows in ([[2**63], [2**63 + 1]], np.array([[2**63], [2**63 + 1]], dtype=np.uint64)):
+        assert Counting().matrix(rows).tolist() == np.eye(2).tolist()
+        assert VDM().fit(rows, [0, 1]).matrix(rows).tolist() == [[0, 2], [2, 0]]
+
+
 def test_missing_values_are_one_value():
     marks = [None, math.nan, np.nan, np.float64("nan"), pd.NA, pd.NaT]
     column = [[mark] for mark in marks]
@@ -103,6 +112,8 @@ def test_categorical_columns_of_a_frame():
     for make in (pd.DataFrame, pl.DataFrame):  # polars converts booleans beside numbers to numbers
         columns = make({"member": [True, False, True], "age": [1.5, 2.5, 2.0]})
         assert HVDM().fit(columns, [0, 1, 1]).categorical_.tolist() == [True, False]
+    for number in (5, 5.5):
+        assert HVDM().fit([[True, number], [False, 6]], [0, 1]).categorical_.tolist() == [True, False]
     assert HVDM(categorical=[]).fit(frame[["size"]]).categorical_.tolist() == [False]
     refused(HVDM(categorical=["color"]).fit, frame, y, match="color")
     refused(HVDM(categorical=[3]).fit, frame, y, match="below 3")

@@ -62,8 +62,9 @@ def _rows_to_array(rows: Sequence[Any], who: str) -> Array:
             raise ProximityError(f"Rows must have the same length. {got}")
     table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for i, row in enumerate(rows):
-        table[i] = list(row)
-    integers = table.size and all(type(value) in (int, bool) for value in table.flat)
+        table[i] = row.tolist() if isinstance(row, np.ndarray) else list(row)
+    # NumPy would convert larger integers to floats, and booleans beside integers to integers.
+    integers = set(map(type, table.flat)) in ({int}, {bool}) and -(2**63) <= table.min() <= table.max() < 2**63
     return np.array(table.tolist()) if integers else table
 
 
@@ -113,7 +114,7 @@ class Codebook(FittedArrays):
         if all(table.dtype.kind in ("b", "i", "u") for table in tables):
             low = min(int(table.min()) for table in tables)
             high = max(int(table.max()) for table in tables)
-            if high - low < 255:
+            if high - low < 255 and high < 2**63:
                 return cls(np.full(d, high - low + 1, dtype=np.intp), None, low)
         columns: list[dict[Any, int]] = [{} for _ in range(d)]
         for k, values in enumerate(columns):
