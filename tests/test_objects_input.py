@@ -259,6 +259,11 @@ def test_described_objects():
         assert measure.fit(table).matrix(table).shape == (3, 3)
         one = measure.fit([["a"]])
         assert np.isfinite(one.matrix([["a"], ["new"]])).all()
+    frame = pd.DataFrame({"flies": [True, False, True], "legs": [1, 0, 0]})
+    same = ResidualEntropy().fit(frame.to_numpy(int))
+    for form in (frame, frame.to_numpy(), frame.to_numpy().tolist(), list(frame.to_numpy(int))):
+        np.testing.assert_array_equal(ResidualEntropy().fit(form).matrix(form), same.matrix(frame.to_numpy(int)))
+    assert same(*frame.to_numpy(int)[:2]) == same.matrix(frame.to_numpy(int))[0, 1]
     binary = ResidualEntropy().fit(np.array([[0, 1], [1, 1]]))
     refused(binary.matrix, np.array([[0, 2]]), match="other values than 0 and 1")
     assert Lin().fit([["a"], ["a"]])(["a"], ["a"]) == 1  # no information in either: nothing tells them apart

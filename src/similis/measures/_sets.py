@@ -239,6 +239,8 @@ def check_form(objects: Any, of_sets: bool, who: str, names: tuple[str, str] = (
 
 
 def is_binary(table: Any) -> bool:
+    if isinstance(table, np.ndarray) and table.dtype == object:  # of booleans and numbers, as a frame may be
+        return all(isinstance(x, (int, float, np.number, np.bool_)) and x in (0, 1) for x in table.flat)
     return isinstance(table, np.ndarray) and table.dtype.kind in "biuf" and bool(((table == 0) | (table == 1)).all())
 
 
