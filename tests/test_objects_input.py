@@ -307,5 +307,7 @@ def test_resnik_reads_concepts_and_rejects_others(tmp_path):
     exact = Resnik(taxonomy=taxonomy, counts=counts).fit(texts).matrix(texts)
     given = {concept: np.float32(n) if concept == "dog" else np.int64(n) for concept, n in counts.items()}
     np.testing.assert_array_equal(Resnik(taxonomy=taxonomy, counts=given).fit(texts).matrix(texts), exact)
+    rare = Resnik(taxonomy=taxonomy, counts={"cat": 3, "dog": 0.5}).fit(texts)
+    assert rare("dog", "dog") == rare.domain_[1] == pytest.approx(math.log(7))
     refused(Resnik(taxonomy=taxonomy, counts={"cat": -1}).fit, texts, match="counts must hold finite numbers")
     refused(Resnik(taxonomy=taxonomy, counts={"cat": 0}).fit, texts, match="not all of them zero")

@@ -138,7 +138,7 @@ class Resnik(base.Measure):
         total = sum(count for _, count in occurrences)
         information = {concept: math.log(total / count) for concept, count in below.items() if count > 0}
         self._information = _Information(information, math.log(total + 1), True)
-        self.domain_ = (0.0, self._information.unseen)
+        self.domain_ = (0.0, max([self._information.unseen, *information.values()]))
 
     def encode(self, objects: list[frozenset[Any]]) -> _Concepts:
         check_is_fitted(self, "_information")
