@@ -1,7 +1,10 @@
 """Methods on landmarks: a subset of the training objects, chosen with classes in proportion."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from similis import (
@@ -69,6 +72,16 @@ def test_objects_and_values():
     assert OnLandmarks(ProximityRidge(), n_landmarks=50, random_state=0).fit(K, X[:, 0]).score(K, X[:, 0]) > 0.8
     table = np.random.default_rng(0).integers(0, 3, (60, 4))
     assert OnLandmarks(make_pipeline(Pairwise(Counting()), SimilarityKNN()), n_landmarks=9).fit(table, table[:, 0])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, tuple])
+def test_objects_of_any_container(rng, make):
+    X, labels = rng.normal(size=(30, 2)).tolist(), np.arange(30) % 2
+    steps = Pairwise(Minkowski()), SimilarityKNN(kind="dissimilarity")
+    expected = OnLandmarks(make_pipeline(*steps), n_landmarks=9, random_state=0)
+    given, new = (rows if make is tuple else dict(zip("uv", zip(*rows))) for rows in (X, X[:5]))
+    model, new = clone(expected).fit(make(given), labels), make(new)
+    np.testing.assert_array_equal(model.predict(new), expected.fit(X, labels).predict(X[:5]))
 
 
 def test_bad_input():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -109,7 +109,7 @@ class OnLandmarks(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
         if values.shape[:1] != (n,):
             raise ProximityError(f"y must have one value per object. Got shape {values.shape} for {n} objects.")
         chosen = self.landmark_indices_ = choose_landmarks(values, self.n_landmarks, self.random_state)
-        part = X[np.ix_(chosen, chosen)] if hasattr(self, "n_features_in_") else base.take_objects(X, chosen)
+        part = X[np.ix_(chosen, chosen)] if hasattr(self, "n_features_in_") else _safe_indexing(X, chosen)
         more = {} if groups is None else {"groups": np.asarray(groups)[chosen]}
         fitted = clone(self.estimator).fit(part, values[chosen], **more)
         if hasattr(fitted, "best_params_"):
