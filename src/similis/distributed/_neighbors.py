@@ -110,8 +110,9 @@ class NeighborIndex(base.FittedArrays, BaseEstimator):
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None) -> tuple[Array, Indices]:
         """Find neighbors of m new objects; without `X` those of the training objects, each without itself.
 
-        Returns proximities and indices of shape (m, n_neighbors), nearest first; NaN and -1 if fewer were found. A
-        `client` from :func:`connect` searches on a cluster; every worker holds a copy of the index.
+        Returns proximities and indices of shape (m, n_neighbors), nearest first; NaN and -1 if fewer were found. There
+        are no more columns than training objects or, without `X`, than stored neighbors. A `client` from
+        :func:`connect` searches on a cluster; every worker holds a copy of the index.
         """
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else base.as_integer_k(n_neighbors)
