@@ -238,9 +238,8 @@ def _with_reverse(indices: Array, rng: np.random.RandomState) -> Array:
 def _metric_of(measure: Measure) -> dict[str, Any]:
     """Options of PyNNDescent for the metric with the same order of neighbors."""
     if isinstance(measure, Minkowski) and measure.p >= 1:
-        names = {1: "manhattan", 2: "euclidean"}
-        if measure.p in names:
-            return {"metric": names[measure.p]}
+        if measure.p in (1, 2):
+            return {"metric": "manhattan" if measure.p == 1 else "euclidean"}
         return {"metric": "minkowski", "metric_kwds": {"p": float(measure.p)}}
     for kind, name in ((Chebyshev, "chebyshev"), (Cosine, "cosine"), (RBF, "euclidean")):
         if isinstance(measure, kind):
