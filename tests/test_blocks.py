@@ -233,6 +233,12 @@ def test_a_begun_store_of_other_objects_is_refused(tmp_path, name):
         measure_to_disk(tmp_path / name, [*WORDS[:7], "bad", *WORDS[8:]], measure=measure, block_size=10)
     with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was started for other objects"):
         measure_to_disk(tmp_path / name, WORDS[::-1], measure=measure, block_size=10)
+    for other, options in ((WORDS[:30], {}), (WORDS, {"dtype": "float32"})):  # whose files have another size
+        with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was started for other objects"):
+            measure_to_disk(tmp_path / name, other, measure=measure, **options)
+    P = measure_to_disk(tmp_path / name, WORDS[:30], measure=measure, block_size=8, overwrite=True)
+    np.testing.assert_array_equal(P.values[:], [[picky(x, z) for z in WORDS[:30]] for x in WORDS[:30]])
+    assert BlockFile(tmp_path / name, 30, "<f8", 8).card()["block_size"] == 8
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -82,7 +82,7 @@ def measure_to_disk(
     dtype : dtype, optional
         float32 or float64; by default what the measure gives: float32 from float32.
     block_size : int, optional
-        Rows and columns of a block; by default as many as take about a second, at most 4096.
+        Rows and columns of a block; by default as many as take about a second, at most 4096. A resumed run keeps them.
     refused : {"raise", "missing"}, default="raise"
         Pairs for which the measure raises an error or is infinite: "raise" measures all other blocks, then raises an
         error that names the object; "missing" writes NaN.
@@ -133,7 +133,9 @@ def measure_to_disk(
         return read_proximity(path, mmap=True)
     with record.held():
         job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
-        size = int(record.head.get("tile") or block_size or tile_size(lambda k: job.values(objects[:k]), n))
+        resumes = not overwrite or record.head.get("fingerprint") == fingerprint
+        size = (resumes and record.head.get("tile")) or block_size
+        size = int(size or tile_size(lambda k: job.values(objects[:k]), n))
         job = replace(job, store=replace(store, tile=size))
         plan = Plan(n, size, job.half)
         head = {"fingerprint": fingerprint, "identity": identity, "objects": _parts_hashes(objects, n, size)}

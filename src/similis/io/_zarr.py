@@ -293,8 +293,10 @@ class BlockFile:
             sync(self.part)
 
     def is_whole(self) -> bool:
-        """Tell whether the unfinished matrix has all its bytes; those of a zarr store are not counted."""
-        return self.zarr or self.part.stat().st_size == len(self._header()) + self.n_bytes
+        """Tell whether the unfinished file, perhaps of another matrix, has all its bytes; zarr's are not counted."""
+        with suppress(OSError, ValueError):
+            return self.zarr or (m := np.load(self.part, mmap_mode="r")).offset + m.nbytes == self.part.stat().st_size
+        return False
 
     def digest(self, path: Path) -> str:
         """Digest of the values in `path`, the finished or the unfinished matrix, read in parts."""
