@@ -61,13 +61,20 @@ def test_a_search_runs_on_the_landmarks_and_the_model_is_saved_without_it(tmp_pa
     np.testing.assert_array_equal(load(tmp_path / "m.skops").predict(S), model.predict(S))
 
 
-def test_objects_and_values():
+def test_objects_and_values(tmp_path):
     X = np.random.default_rng(0).normal(size=(90, 2))
     model = OnLandmarks(make_pipeline(Pairwise(Minkowski()), SimilarityKNN(kind="dissimilarity")), n_landmarks=20)
     model.set_params(random_state=0).fit(X, X[:, 0] > 0)
     assert model.score(X, X[:, 0] > 0) > 0.8
     assert len(model.estimator_[0].objects_) == 20
     assert compact(model, return_columns=True)[1] is None
+    save(model, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict(X), model.predict(X))
+    rows = OnLandmarks(SimilarityKNN(), n_landmarks=40, random_state=0).fit(S, y)
+    rows.landmark_indices_ = rows.landmark_indices_ + 100
+    save(rows, tmp_path / "m.skops")
+    with pytest.raises(ValueError, match="landmark_indices_ of OnLandmarks must be below 120"):
+        load(tmp_path / "m.skops")
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
     assert OnLandmarks(ProximityRidge(), n_landmarks=50, random_state=0).fit(K, X[:, 0]).score(K, X[:, 0]) > 0.8
     table = np.random.default_rng(0).integers(0, 3, (60, 4))

@@ -87,7 +87,7 @@ class OnLandmarks(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
     (2,)
     """
 
-    fitted_arrays = {"landmark_indices_": base.fitted_indices("landmarks", below="n")}
+    fitted_arrays = {"landmark_indices_": base.fitted_indices("landmarks")}
 
     estimator: Any = field(kw_only=False, metadata={"constraints": [base.HasMethods(["fit", "predict"])]})
     n_landmarks: int = base.param(1000, base.at_least(1))
@@ -116,6 +116,12 @@ class OnLandmarks(base.FittedArrays, MetaEstimatorMixin, BaseEstimator):
             self.best_params_ = fitted.best_params_
         self.estimator_ = getattr(fitted, "best_estimator_", fitted)
         return self
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        if hasattr(self, "n_features_in_"):  # of rows; objects have no columns
+            columns = base.fitted_indices(None, below=self.n_features_in_)
+            columns.verify(self.landmark_indices_, {}, "landmark_indices_ of OnLandmarks")
 
     @property
     def classes_(self) -> Array:
