@@ -147,6 +147,15 @@ def test_vectors(measure):
     refused(measure.matrix, sparse.csr_array(np.eye(2)), match="[Ss]parse", error=TypeError)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_two_frames_are_in_the_same_order(make):
+    X, Z = make({"a": [1, 2], "b": [3, 4]}), make({"b": [3, 4], "a": [1, 2]})
+    for measure in (Minkowski(), Counting()):
+        refused(measure.matrix, X, Z, match=r"same order. Got \['a', 'b'\] and \['b', 'a'\]")
+        other = make({"c": [1, 2], "d": [3, 4]})  # perhaps the same features under other names
+        np.testing.assert_array_equal(measure.matrix(X, other), measure.matrix(X))
+
+
 def test_the_zero_vector_has_no_direction():
     assert Cosine().matrix([[0, 0], [1, 0]]).tolist() == [[0, 0], [0, 1]]
     assert Polynomial(lift=0.0)([0, 0], [1, 0]) == 0

@@ -111,6 +111,9 @@ class Measure(FittedArrays, BaseEstimator):
         """
         self._validate_params()
         collections = [self.check_objects(X)] if Z is None else [self.check_objects(X), self.check_objects(Z)]
+        names = [list(objects.columns) for objects in (X, Z) if hasattr(objects, "columns")]
+        if len(names) == 2 and names[0] != names[1] and set(names[0]) == set(names[1]):
+            raise ProximityError(f"X and Z must have their columns in the same order. Got {names[0]} and {names[1]}.")
         encoded = self.encode_together(collections)
         return self.block(encoded[0], encoded[-1], n_jobs)
 
