@@ -229,8 +229,7 @@ def for_each_strip(work: Work, n_rows: int, n_jobs: int | None = None, tick: Tic
 
     workers = min(effective_n_jobs(n_jobs), len(strips))
     if workers <= 1:
-        for rows in strips:
-            one(rows)
+        list(map(one, strips))
     else:
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(one, strips))

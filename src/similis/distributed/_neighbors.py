@@ -111,7 +111,7 @@ class NeighborIndex(base.FittedArrays, BaseEstimator):
         """Find neighbors of m new objects; without `X` those of the training objects, each without itself.
 
         Returns proximities and indices of shape (m, n_neighbors), nearest first; NaN and -1 if fewer were found. There
-        are no more columns than training objects or, without `X`, than stored neighbors. A `client` from
+        are at most as many columns as training objects or, without `X`, as stored neighbors. A `client` from
         :func:`connect` searches on a cluster; every worker holds a copy of the index.
         """
         check_is_fitted(self)

@@ -271,8 +271,7 @@ class Minkowski(DistanceMeasure):
     Parameters
     ----------
     p : float, default=2.0
-        Order above 0; 0.5 (of [pekalska2000] sec. 4.5), 1 and 2 are fast, and infinity is :class:`Chebyshev`. Below 1
-        it is not a metric.
+        Order, above 0 and finite; 0.5 (of [pekalska2000] sec. 4.5), 1 and 2 are fast. Below 1 it is not a metric.
 
     Examples
     --------
