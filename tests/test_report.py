@@ -276,6 +276,24 @@ def test_make_comparison(tmp_path):
     assert '<a href="one.html">one</a>' in (tmp_path / "comparison.html").read_text()
 
 
+def test_comparison_of_regressions_shows_values_in_the_unit_of_the_target():
+    results = {}
+    for name, unit in (("meters", 1.0), ("kilometers", 1e-3)):
+        A, y = similarities(40, 2, np.random.default_rng(0))[0], unit * np.linspace(3.0, 9.0, 40)
+        results[name] = Study(["knn-mean", "mean", "median"], n_splits=3, cv=3, task="regression").run(A, y)
+    page = make_comparison(compare(results))
+    assert "Root mean squared error over all tests" in page
+    assert "Test error in %" not in page
+    cells = re.findall(r'--share:([\d.]+)">(?:<b>)?([\d.e-]+)(?:</b>)? ± ([\d.e-]+)</td>', page)
+    assert len(cells) == 6
+    for (share, error, sd), (same_share, small, small_sd) in zip(cells[::2], cells[1::2]):
+        assert same_share == share
+        assert float(small) == pytest.approx(float(error) / 1000, rel=1e-3)
+        assert float(small_sd) == pytest.approx(float(sd) / 1000, rel=1e-3)
+    row = results["meters"].table()[0]
+    assert cells[0][1:] == (f"{row.error:.4g}", f"{row.error_sd:.4g}")
+
+
 def test_report_command(tmp_path):
     from typer.testing import CliRunner
 

@@ -105,12 +105,15 @@ def make_comparison(found: study.Comparison, links: Mapping[str, str] | None = N
     schemes = ("", "http", "https", "file")
     every = {info.name for result in found.results.values() for info in result.methods}
     tables = {name: {row.method: row for row in result.table()} for name, result in found.results.items()}
+    is_regression = any(result.target is not None for result in found.results.values())
     return _render_page(
         "comparison.html",
         refresh=None,
         found=found,
         tables=tables,
-        shade=_shade,
+        is_regression=is_regression,
+        show="{:.4g}".format if is_regression else lambda error: f"{100 * error:.2f}",
+        shade=lambda error, table: _shade(error, table, 0.0 if is_regression else 0.02),
         sentence=found.ranks.summary(),
         picture=study.RanksDisplay(ranks=found.ranks).svg(),
         mean_ranks=dict(zip(found.ranks.methods, found.ranks.mean.tolist())),
@@ -276,8 +279,8 @@ def _format_grid(grid: Mapping[str, Any]) -> str:
     return "; ".join(f"{name}: {', '.join(values)}" for name, values in texts.items())
 
 
-def _shade(error: float, table: Mapping[str, study.Row]) -> float:
+def _shade(error: float, table: Mapping[str, study.Row], margin: float) -> float:
     """1 for the best method of a data set, 0 for twice its error and more, with a margin for errors near zero."""
     errors = [row.error for row in table.values() if row.error == row.error]
     least = min(errors)
-    return max(0.0, 1 - (error - least) / max(least, 0.02, float(np.median(errors)) - least))
+    return max(0.0, 1 - (error - least) / (max(least, margin, float(np.median(errors)) - least) or 1.0))
