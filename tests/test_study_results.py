@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from studies import LIGHT, S, Sometimes, Y, run, toy
 
 import similis
-from similis import VDM, ProximityError, Study, StudyResult, make_similarity
+from similis import VDM, ProximityError, Study, StudyResult, make_similarity, make_stack
 from similis.study import Method, list_methods, make_model
 
 
@@ -75,6 +75,23 @@ def test_recommendation_trains(result):
         code = replace(advice, python=_code(result, info.name)).python
         exec(code, names)
         assert names["model"].predict(S).shape == (36,)
+
+
+def test_command_has_the_folds_seed_and_task_of_the_study(result):
+    assert " --folds 3 " in result.recommend().command
+    usual = run(["nc"], n_splits=1, cv=10).recommend().command
+    assert not re.search("--(folds|seed|task|kind)", usual)
+    assert " --folds loo --seed 7 " in run(["nc"], n_splits=1, cv="loo", study={"random_state": 7}).recommend().command
+    many = np.repeat(np.arange(24), [3] * 12 + [2] * 12)  # as whole numbers, they look like a regression
+    found = run(["nc"], (toy(60)[0], many), n_splits=1, study={"task": "classification"})
+    assert " --task classification " in found.recommend().command
+
+
+def test_command_names_several_matrices_and_their_kinds():
+    stack = make_stack([S, 1 - S], names=["near", "far off"])
+    found = run(["nc"], (stack, Y), n_splits=1, kind=["similarity", "dissimilarity"])
+    words = "similis fit near.csv 'far off.csv' --labels labels.csv --kind similarity,dissimilarity --method "
+    assert found.recommend().command.startswith(words)
 
 
 def _code(result, name):

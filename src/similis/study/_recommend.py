@@ -260,20 +260,23 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
 
 
 def _command(result: StudyResult, best: str) -> str:
-    data = "matrix.csv --labels labels.csv"
+    kinds = result.situation.kinds or (result.kind,)
+    data = f"{shlex.join(f'{name}.csv' for name in result.situation.names or ['matrix'])} --labels labels.csv"
     if result.fingerprint.get("measure"):
         name = str(result.fingerprint["measure"]).split("(")[0].rpartition(".")[2].lower()
         data = f"objects.csv --measure {name} --label-column label"
-    elif result.kind == "dissimilarity":
-        data += " --kind dissimilarity"
+    elif "dissimilarity" in kinds:
+        data += f" --kind {','.join(kinds)}"
     for name in ("groups", "costs", "priors"):
         if getattr(result, name) is not None:
             data += f" --{name} {name}.csv"
     words = f"{result.arguments or data} --method {shlex.quote(best)}"
+    for flag, value, default in (("folds", result.protocol.cv, 10), ("seed", result.protocol.random_state, 0)):
+        words += "" if value == default else f" --{flag} {value}"
     weighted = result.costs is not None or result.priors is not None
     usual = choose_metric(result.codes, weighted=weighted) if result.target is None else "rmse"
-    if result.target is not None and "--target" not in words and choose_task(result.target) != "regression":
-        words += " --task regression"
+    if "--target" not in words and choose_task(result.y) != result.task:
+        words += f" --task {result.task}"
     if result.metric != usual:
         words += f" --metric {result.metric}"
     return f"similis fit {words} --output model.skops"
