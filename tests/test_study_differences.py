@@ -326,8 +326,12 @@ def test_groups_travel_to_the_trained_model(twins, tmp_path):
 def test_printed_code_trains_what_fit_best_trains(options, method, rare):
     A, y = rare
     result = run([method], rare, **options)
+    assert "random_state" not in result.recommend().python
+    result = run([method], rare, study={"random_state": 5}, **options)
     names = {"S": A, "y": y}
     exec(result.recommend().python, names)
+    if hasattr(names["model"], "cv"):
+        assert names["model"].cv.random_state == 5
     model = getattr(names["model"], "best_estimator_", names["model"])
     best = result.fit_best(A, y)
     assert str(model.get_params()) == str(best.get_params())

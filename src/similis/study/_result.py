@@ -492,6 +492,7 @@ class StudyResult:
             imports.add(("sklearn.model_selection", one_out))
             folds = f"{one_out}()"  # type: ignore[assignment]
         words += [f"cv={folds}", f"n={self.protocol.inner_train_size(len(self.codes))}", "y=y"]
+        words += [f"random_state={self.protocol.random_state}"] if self.protocol.random_state else []
         groups = "" if self.groups is None or not _searches(self.model(method)) else ", groups=groups"
         code = f"model = make_model({method!r}, {', '.join(words)})"
         return "\n".join([*_assemble.import_lines(imports), f"{code}.fit({data}, y{groups})"])
