@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -52,6 +53,18 @@ def test_number_of_marks(page, result):
     assert marks["agreement"] == 3 * 2
     assert marks["confusion"] == 9
     assert marks["objects"] == 3 * hard
+
+
+def test_long_times_have_no_exponent():
+    found = make_result(methods={"a": 0.2, "b": 0.2}, matrix=False)
+    best = found.best()
+    for key, entry in found.entries.items():
+        found.entries[key] = replace(entry, fit_seconds=1234.5 if key[0] == best else 12.3)
+    found = replace(found)  # without what is computed already
+    assert found.best() == best
+    page = make_report(found)
+    assert "<dt>time to fit</dt><dd><b>1234 s</b>" in page
+    assert "(12 s instead of 1,234 s)" in page
 
 
 def test_verdict_is_a_few_sentences(page):

@@ -16,6 +16,7 @@ from similis.base import check_labels
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
 from similis.study._metrics import Ranks, average_ranks, bin_by_confidence, calibration_error
+from similis.study._plan import format_seconds
 from similis.study._predictions import held_out_probabilities
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class TimeErrorDisplay(_ErrorDisplay):
         shapes = [2 if e > high else int(base) for e, base in zip(errors, self.baseline)]
         colors = ["accent" if bold else "muted" for bold in self.bold]
         tips = [
-            f"{name}\n{self._format(e)} error, {_format_seconds(s)} s"
+            f"{name}\n{self._format(e)} error, {format_seconds(s)} s"
             + ("\nbeyond the upper end of the axis" if e > high else "")
             for name, s, e in zip(self.methods, self.seconds, errors)
         ]
@@ -254,7 +255,7 @@ class TimeErrorDisplay(_ErrorDisplay):
         x, y = [seconds[k] for k in front], [shown[k] for k in front]
         names, strong = [self.methods[k] for k in front], [self.bold[k] for k in front]
         what = "seconds to fit and predict, per split"
-        axis = fig.Axis(min(seconds) / 1.6, max(seconds) * 1.6, what, "log", format=_format_seconds)
+        axis = fig.Axis(min(seconds) / 1.6, max(seconds) * 1.6, what, "log", format=format_seconds)
         marks = [
             fig.Lines(x, y, "dash"),
             fig.Points(seconds, shown, shapes, color=colors, tips=tips, methods=self.methods, main=True),
@@ -636,7 +637,3 @@ def _spread_ties(values: list[float]) -> list[float]:
         k = seen[value] = seen.get(value, -1) + 1
         offsets.append(min(8.5, 3.0 * ((k + 1) // 2)) * (1 if k % 2 else -1))
     return offsets
-
-
-def _format_seconds(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"

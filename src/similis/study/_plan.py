@@ -270,6 +270,10 @@ def clock(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def format_seconds(value: float) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
 def as_seconds(value: Any) -> float:
     """Convert a duration to seconds: a number of seconds, or a text such as "90s", "5m", "1.5h" or "1h30m"."""
     words = re.fullmatch(r"(?:(\d+\.?\d*)h)?(?:(\d+\.?\d*)m(?:in)?)?(?:(\d+\.?\d*)s?)?", str(value).replace(" ", ""))

@@ -15,6 +15,7 @@ from similis._utils.arrays import Mask
 from similis.exceptions import ProximityError
 from similis.study._differences import choose_metric, rare_classes
 from similis.study._metrics import METRICS
+from similis.study._plan import format_seconds
 from similis.study._problem import choose_task
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float
     quick = min((name for name in alike if errors[name] <= high), key=lambda name: seconds[name], default=best)
     if seconds[quick] * 10 >= seconds[best]:
         return ""
-    times = f"({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)"
+    times = f"({format_seconds(seconds[quick])} s instead of {format_seconds(seconds[best])} s)"
     return f"Without a significant difference, {quick} is much faster to fit {times}."
 
 
