@@ -1,6 +1,7 @@
 """Studies of a regression: task, metrics, verdict, race, results file, report, models, command line."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -285,6 +286,39 @@ def test_command_line(waves, tmp_path, capsys):
     done = run(app, ["predict", model, str(tmp_path / "d.csv")])
     assert done.exit_code == 0
     assert "id,value,score,outlier_p,lower,upper" in done.output  # intervals by default
+
+
+def test_one_tested_group_has_no_interval_and_no_r2(waves, tmp_path):
+    from typer.testing import CliRunner
+
+    D, target = waves
+    alike = np.where(np.arange(60) < 48, np.arange(60) // 12, target)  # R2 needs targets that differ
+    study = Study(["knn-mean(n_neighbors=3)"], n_splits=1, cv=3, task="regression")
+    options = {"kind": "dissimilarity", "groups": np.arange(60) // 12}
+    result = study.run(D, alike, **options)
+    assert len(np.unique(alike[result.splits[0].test])) == 1
+    text = result.recommend().sentences[0]
+    assert text.endswith("on new objects of this kind (95 % interval not known).")
+    assert "R2" not in text
+    result.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert ">not known<" in page
+    assert not re.search(r">[^<]*\b(nan|inf)\b[^<]*</(p|b|span|td)>", page)
+    write_model(train_model(D, alike, study=study, **options), tmp_path / "m.skops")
+    expected = read_model(tmp_path / "m.skops").card.expected
+    assert expected["interval"] is None
+    assert expected.keys() == {"error", "mae", "interval", "level", "protocol"}
+    np.savetxt(tmp_path / "d.csv", D, delimiter=",")
+    np.savetxt(tmp_path / "y.csv", alike)
+    np.savetxt(tmp_path / "g.csv", options["groups"], fmt="%d")
+    files = {"labels": "y.csv", "groups": "g.csv"}
+    words = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
+    words += ["--kind", "dissimilarity", "--task", "regression", "--splits", "1", "--jobs", "1", "--no-conformal"]
+    words += ["--method", "mean", "--output", str(tmp_path / "n.skops")]
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "d.csv"), *words])
+    assert done.exit_code == 0, done.output
+    assert "Expect a root mean squared error of" in done.output
+    assert "(95 % interval not known)." in done.output
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -274,10 +275,11 @@ def fit(
     echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
     if card.expected is not None:
         assert trained.result is not None
-        error, low, high = map(trained.result.format_error, (card.expected["error"], *card.expected["interval"]))
-        r2 = card.expected.get("r2")
-        what = "an error" if r2 is None else f"R2 {r2:.2f} and a root mean squared error"
-        echo(f"Expect {what} of {error} on new objects (95 % interval {low} to {high}).")
+        error = trained.result.format_error(card.expected["error"])
+        interval = trained.result.format_interval(card.expected["interval"] or (math.nan, math.nan))
+        what = "an error" if trained.result.target is None else "a root mean squared error"
+        what = f"R2 {card.expected['r2']:.2f} and {what}" if "r2" in card.expected else what
+        echo(f"Expect {what} of {error} on new objects (95 % interval {interval}).")
         if card.settings["metric"] == "balanced_error":
             echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
     if card.needed is not None:

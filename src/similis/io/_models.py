@@ -297,7 +297,7 @@ class ModelCard:
     created, digest : str
         UTC time of training; digest of the model file that the card belongs to.
     expected : dict or None
-        ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval``, its ``level``,
+        ``error`` (of a regression root mean squared, with ``mae`` and ``r2``), ``interval`` (or None), its ``level``,
         ``balanced_error`` and the ``protocol`` of the estimate; None if some split failed.
     settings : dict
         ``metric`` by which method and parameters were chosen; ``task``, ``costs``, ``priors`` and number of ``groups``.

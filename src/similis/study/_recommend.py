@@ -91,13 +91,12 @@ def recommend(result: StudyResult) -> Recommendation:
         certainty = _certainty(alike, possibly, n_worse, what, len(by_verdict["dropped"]))
     warning = _warning(result, best, baselines & set(result.complete_methods()))
     mean, interval = result.mean_scores("error")[best], result.error_interval(best)
-    low, high = map(result.format_error, interval)
-    expected = f"an error of {result.format_error(mean)}"
+    expected, ends = f"an error of {result.format_error(mean)}", result.format_interval(interval)
     if result.target is not None:
         r2 = result.mean_scores("r2")[best]
-        expected = f"a root mean squared error of {result.format_error(mean)}, R2 {r2:.2f},"
+        expected = f"a root mean squared error of {result.format_error(mean)}{f', R2 {r2:.2f},' * (r2 == r2)}"
     parts = [
-        f"Use {best}: expect {expected} on new objects of this kind (95 % interval {low} to {high}).",
+        f"Use {best}: expect {expected} on new objects of this kind (95 % interval {ends}).",
         _ranking(result, best),
         _matrices(result),
         certainty,

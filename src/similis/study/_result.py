@@ -552,6 +552,10 @@ class StudyResult:
         """Format an error: a percentage, or a number in the unit of the target."""
         return f"{100 * value:.1f} %" if self.target is None else _format(value, ".4g")
 
+    def format_interval(self, interval: tuple[float, float]) -> str:
+        """Format an interval of errors; one without an end, from a single tested object or group, is not known."""
+        return " to ".join(map(self.format_error, interval)) if np.isfinite(interval).all() else "not known"
+
     def _find_metric(self, metric: str) -> str:
         """Name of a metric without abbreviation; in a regression, the error is the root mean squared error."""
         return "rmse" if metric == "error" and self.target is not None else find_metric(metric)
