@@ -187,9 +187,21 @@ class DependsOnOtherRows(NearestCentroid):
         return np.where(np.arange(len(Q))[:, None] % 2, -1, 1) * super().class_scores(Q)
 
 
+class SetsShortArrays(SimilarityKNN):
+    """A classifier that fails check_fitted_arrays."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self._codes = self._codes[:-1]
+        return self
+
+
 def test_checks_find_faults():
     with pytest.raises(AssertionError):
         check_estimator(DependsOnOtherRows())
+    (check,) = (check for check in estimator_checks(SetsShortArrays()) if check.__name__ == "check_fitted_arrays")
+    with pytest.raises(AssertionError, match=r"SetsShortArrays\(\) sets other arrays .* shape \(30,\)\. Got \(29,\)"):
+        check(SetsShortArrays())
 
 
 def test_every_public_classifier_is_here():

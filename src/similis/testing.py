@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from similis import base
 from similis._utils.arrays import Array, Floats
-from similis.base import FittedArrays, Measure, compact, count_objects, take_objects
+from similis.base import Measure, compact, count_objects, take_objects
 
 __all__ = [
     "check_estimator",
@@ -227,8 +227,10 @@ def check_fitted_arrays(estimator: Any) -> None:
             model = clone(estimator).fit(S.astype(dtype), y)
         except ValueError:  # a method for two classes, or for more objects
             continue
-        if isinstance(model, FittedArrays):
-            model.verify_fitted()
+        try:
+            getattr(model, "verify_fitted", lambda: None)()
+        except ValueError as error:
+            raise AssertionError(f"{estimator} sets other arrays than it declares: {error}") from error
 
 
 def check_error_messages(estimator: Any) -> None:
