@@ -1,5 +1,7 @@
 """Maximum-entropy exponents: the moment recomputed, the ends exact, the shared table and thinned sets as good."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -162,6 +164,21 @@ def test_a_large_set_is_thinned_without_loss(rng):
             exact, thin = np.exp(-x * d), weights[side] * np.exp(-x * nodes[side])
             assert thin.sum() == pytest.approx(exact.sum(), rel=1e-13)
             assert (thin * nodes[side]).sum() == pytest.approx((exact * d).sum(), rel=1e-11, abs=1e-18)
+
+
+def test_values_of_any_magnitude(rng):
+    """Tiny values, as of a narrow RBF kernel, have equal offsets from the upper end and moments that underflow."""
+    omega = Omega(np.concatenate([np.exp(-np.linspace(0, 700, 2000)), [0.0, 5e-324, 1e-315]]))
+    for d, x in itertools.product([omega.values, 1 - omega.values], [0.0, 1.0, 30.0]):
+        side = int(d[0] > 0.5)
+        thin = omega.nodes[1][side] * np.exp(-x * omega.nodes[0][side])
+        assert thin.sum() == pytest.approx(np.exp(-x * d).sum(), rel=1e-13)
+    means = np.r_[np.exp(-rng.uniform(0, 740, 3000)), rng.random(200)]
+    alone, together = Omega(omega.values), omega  # together with a table
+    found = fit(together, means).exponents
+    assert len(together.table[0]) > 0
+    some = np.r_[0:3000:30, 3000:3200]
+    np.testing.assert_allclose(found[some], fit(alone, means[some]).exponents, rtol=1e-9, atol=1e-9)
 
 
 def test_mirror_and_scale(rng):

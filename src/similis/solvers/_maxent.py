@@ -141,7 +141,7 @@ class Omega(FittedArrays):
         if self.form != _DISCRETE:
             return self.no_table
         nodes, weights = self.nodes
-        reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end up to rounding
+        reach = np.arcsinh(40.0 / max(nodes[:, 1].min(), 1e-30))  # means beyond it are solved one by one
         grid = np.sinh(_GRID_STEP * np.arange(int(reach / _GRID_STEP) + 2))
         table = np.empty((2, len(grid), _TAYLOR_TERMS + 2))
         for d, w, a in zip(nodes, weights, table):
@@ -229,7 +229,7 @@ def _thin_out(d: Floats) -> tuple[Floats, Floats]:
             # Chebyshev interpolation reproduces exp(-x d) on a panel to rounding for every x at which it has weight:
             # w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j), where the prime halves the term r = 0.
             middle, half = (panel[0] + panel[-1]) / 2, (panel[-1] - panel[0]) / 2
-            t = (panel - middle) / half
+            t = (panel - middle) / (half or 1.0)  # 0 where the offsets of tiny values are equal
             before, now, moments = np.ones(b - a), t, [(b - a) / 2]
             for _ in range(1, _PANEL_NODES):
                 moments.append(now.sum())
