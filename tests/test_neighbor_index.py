@@ -14,6 +14,8 @@ from similis import (
     Minkowski,
     NearestCentroid,
     SimilarityKNN,
+    load,
+    save,
 )
 from similis.distributed import NeighborIndex, OnNeighbors
 from similis.distributed._descent import Lists, grow_tree
@@ -202,3 +204,12 @@ def test_objects_are_encoded_together(missing):
     calls.clear()
     model.predict(X)
     assert len(calls) < 5
+
+
+def test_an_index_with_trees_loads_again(rng, tmp_path):
+    X, y = clustered(rng, 300)
+    model = OnNeighbors(SimilarityKNN(n_neighbors=5), NeighborIndex(Counting(), random_state=0)).fit(X[:250], y[:250])
+    save(model, tmp_path / "m.skops")
+    again = load(tmp_path / "m.skops")
+    assert len(again.index_._trees) == 2
+    np.testing.assert_array_equal(again.predict(X[250:]), model.predict(X[250:]))

@@ -276,7 +276,7 @@ def test_codes_of_measures_are_verified(tmp_path):
 def test_a_neighbor_index_is_verified(tmp_path):
     from similis.distributed import NeighborIndex, OnNeighbors
 
-    index = NeighborIndex(similis.Counting(), n_neighbors=4, n_trees=0, random_state=0)
+    index = NeighborIndex(similis.Counting(), n_neighbors=4, random_state=0)
     for name, value in (("indices_", 10**6), ("_near", 10**6), ("_near", -2)):
         model = OnNeighbors(similis.SimilarityKNN(n_neighbors=3), index).fit(TABLE, Y)
         load(dump(model, tmp_path / "m.skops"))
@@ -285,6 +285,16 @@ def test_a_neighbor_index_is_verified(tmp_path):
     model = OnNeighbors(similis.SimilarityKNN(n_neighbors=3), index).fit(TABLE, Y)
     model._codes = model._codes[:5]
     rejected(model, tmp_path / "m.skops", "index_|indices_|_codes")
+    for name, value in (
+        *(("children", value) for value in (0, 50, -50)),
+        *(("pivots", value) for value in (-1, len(TABLE))),
+        *(("order", value) for value in (-1, len(TABLE))),
+        *(("start", value) for value in (-1, 1, 50)),
+    ):
+        model = OnNeighbors(similis.SimilarityKNN(n_neighbors=3), index).fit(TABLE, Y)
+        assert len(model.index_._trees[1].children) > 0
+        getattr(model.index_._trees[1], name).flat[0] = value
+        rejected(model, tmp_path / "m.skops", name)
 
 
 class Extension(ProximityClassifier):

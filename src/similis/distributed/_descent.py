@@ -13,6 +13,9 @@ import numpy as np
 
 from similis import _kernels
 from similis._utils.arrays import Array, Indices, Mask
+from similis._utils.fitted import FittedArrays, fitted_indices
+from similis._utils.storable import storable
+from similis.exceptions import ProximityError
 
 Pairs = Callable[[Indices, Indices], Array]  # scores of pairs, larger is nearer
 _CHUNK = 2**13  # objects whose candidate pairs are measured at a time
@@ -38,14 +41,35 @@ class Lists:
         return int(_kernels.push_pairs(r, c, s, self.indices, self.best, self.fresh))
 
 
+@storable
 @dataclass
-class PivotTree:
+class PivotTree(FittedArrays):
     """Tree of inner nodes with two pivots and two children; leaf -1 - c holds ``order[start[c]:start[c + 1]]``."""
 
+    fitted_arrays = {
+        "order": fitted_indices("N", below="N"),
+        "pivots": fitted_indices("T", 2, below="N"),
+        "children": fitted_indices("T", 2, below="T", low=-(2**31)),
+        "start": fitted_indices(None),
+    }
     pivots: Indices
     children: Indices
     order: Indices
     start: Indices
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        above = np.arange(len(self.children))[:, None]
+        if ((self.children >= 0) & (self.children <= above)).any() or self.children.min(initial=-1) < 1 - len(
+            self.start
+        ):
+            raise ProximityError("children of PivotTree must be later nodes, or leaves.")
+        if (
+            len(self.start) < 2
+            or self.start[[0, -1]].tolist() != [0, len(self.order)]
+            or (np.diff(self.start) < 0).any()
+        ):
+            raise ProximityError("start of PivotTree must rise from 0 to the number of objects.")
 
     def leaf_pairs(self) -> tuple[Indices, Indices]:
         """All pairs of objects in the same leaf."""

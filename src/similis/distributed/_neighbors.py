@@ -67,6 +67,7 @@ class NeighborIndex(base.FittedArrays, BaseEstimator):
         "indices_": base.fitted_indices("N", "K", low=-1, below="N"),
         "proximities_": base.fitted_reals("N", "K", nan=True),
         "_near": base.fitted_indices("N", None, low=-1, below="N"),
+        "_trees": base.fitted_part(PivotTree, many=True, N="N"),
     }
 
     measure: Measure = field(kw_only=False, metadata={"constraints": [Measure]})
