@@ -27,6 +27,7 @@ import numpy as np
 from _measure import RESULTS, Benchmark, seconds
 from _scale_landmarks import landmarks
 from _scale_page import page
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 import similis as s
@@ -283,8 +284,10 @@ def compacted(n):
             return out
 
     new = categorical(200, seed=2)[0]
-    names = [name for family in FAMILIES for name in s._PACKAGES[family] if name not in ("MixedSDA", "stream_fit")]
+    names = [name for family in FAMILIES for name in s._PACKAGES[family] if name != "MixedSDA"]
     for name in names:
+        if not (isinstance(getattr(s, name), type) and issubclass(getattr(s, name), ClassifierMixin)):
+            continue
         model = getattr(s, name)(**OPTIONS.get(name, {}))
         size = min(len(X), SMALL.get(name, len(X)))
         labels = y[:size] % 2 if name == "CompletionSVM" else y[:size]
