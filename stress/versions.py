@@ -157,8 +157,8 @@ def main(names):
                 print(item, flush=True)
             items = [rows[name] for name in ENVIRONMENTS if name in rows]
             passed = sum(item["passed"] for item in items)
-            now = sum(item["environment"] in names for item in items)
-            older = f", {len(items) - now} of them with earlier versions of similis" if now < len(items) else ""
+            older = sum(item["commit"] != commit().rstrip("+") for item in items)
+            older = f", {older} of them with earlier versions of similis" if older else ""
             summary = f"{len(items)} environments{older}; {passed:,} tests passed, {len(failures)} failed."
             record("versions", summary=summary, items=items, failures=failures)
     return len(failures)
