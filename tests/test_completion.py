@@ -264,7 +264,7 @@ def test_degenerate_is_not_an_error():
 # the experiment
 
 
-def test_the_experiment_met_its_criterion_and_the_page_quotes_it():
+def test_the_page_quotes_the_experiment():
     root = Path(__file__).parents[1]
     page = (root / "docs" / "guide" / "completion.md").read_text()
     items = json.loads((root / "benchmarks" / "results" / "completion.json").read_text())["items"]
@@ -274,8 +274,8 @@ def test_the_experiment_met_its_criterion_and_the_page_quotes_it():
         errors = item["errors"]
         gains.append(100 * (errors["auxiliary"]["mean"] - errors["em"]["mean"]))
         assert item["criterion_met"] == (gains[-1] > 0)
-        assert item["criterion_met"]
-    assert f"all {len(items)} settings, by {min(gains):.1f} to {max(gains):.1f} points" in " ".join(page.split())
+    words = f"in {sum(gain > 0 for gain in gains)} of {len(items)} settings, by up to {max(gains):.1f} points"
+    assert f"{words}, and {-min(gains):.1f} points higher in one" in " ".join(page.split())
 
 
 def test_a_missing_conic_solver_is_named(rng, monkeypatch):
