@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
 
 from similis import ProximityError, read_proximity
 from similis.exceptions import InputWarning
@@ -255,6 +256,37 @@ def test_written_edges_read_back(tmp_path):
     assert P.kind == "dissimilarity"
     np.testing.assert_array_equal(P.values, D)
     np.testing.assert_array_equal(P.labels, [0, 1, 0])
+
+
+def test_written_edges_keep_objects_without_entries_and_stored_zeros(tmp_path):
+    D = np.array([[0, 1, np.nan], [1, 0, np.nan], [np.nan, np.nan, np.nan]])
+    write_proximity(tmp_path / "m.edges", D, ids=list("abc"), kind="dissimilarity")
+    P = quietly(tmp_path / "m.edges", reader=read_proximity)
+    assert P.ids == ("a", "b", "c")
+    np.testing.assert_array_equal(P.values, np.where(np.eye(3) == 1, 0, D))
+    rows = np.array([[np.nan, 1, np.nan], [np.nan, np.nan, np.nan]])
+    write_proximity(tmp_path / "r.edges", rows, ids=list("ab"), column_ids=list("xyz"), kind="dissimilarity")
+    P = quietly(tmp_path / "r.edges", square=False)
+    assert (P.ids, P.column_ids) == (("a", "b"), ("x", "y", "z"))
+    np.testing.assert_array_equal(P.values, rows)
+    # Object b is a copy of a, of which only b lists the other as a neighbor.
+    kept = sp.csr_array((np.array([2.0, 0, 3]), (np.array([0, 1, 2]), np.array([2, 0, 0]))), shape=(3, 3))
+    write_proximity(tmp_path / "s.edges", kept, ids=list("abc"), kind="dissimilarity")
+    P = quietly(tmp_path / "s.edges", directed=True)
+    np.testing.assert_array_equal(P.values, [[0, np.nan, 2], [0, 0, np.nan], [3, np.nan, 0]])
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\rb", "#1", " a", "a "])
+@pytest.mark.parametrize("ending", ["edges", "lsmat"])
+def test_ids_that_lists_and_lsmat_cannot_hold_are_rejected(tmp_path, name, ending):
+    path = tmp_path / f"m.{ending}"
+    if (name, ending) == ("#1", "lsmat"):
+        write_proximity(path, 1 - np.eye(2), ids=[name, "b"])
+        assert read_proximity(path).ids == (name, "b")
+        return
+    with pytest.raises(ProximityError, match=r"An id in an? .* must not hold tabs, line breaks"):
+        write_proximity(path, 1 - np.eye(2), ids=["b", name])
+    assert not path.exists()
 
 
 def test_a_matrix_is_no_pair_list(write):

@@ -260,6 +260,13 @@ def check_text(text: str, what: str) -> None:
         raise ProximityError(f"{what} {rule}. Got {quote_short(text)}.")
 
 
+def check_writable(ids: Iterable[str], what: str, forbidden: str, rule: str) -> None:
+    """Reject ids that match `forbidden`, which `what` could not hold."""
+    bad = next((name for name in ids if re.search(forbidden, name)), None)
+    if bad is not None:
+        raise ProximityError(f"An id in {what} must not hold {rule}. Got {quote_short(bad)}.")
+
+
 def quote_short(value: Any, width: int = 40) -> str:
     """Repr of a value for a message, shortened to `width` characters."""
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)

@@ -20,7 +20,7 @@ from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import PairOptions, ReadOptions, decide_kind, kind_in_words
+from similis.io._checks import PairOptions, ReadOptions, check_writable, decide_kind, kind_in_words
 from similis.io._pair_lines import HITS, Layout, find_layout, parse_rows, read_lines
 from similis.io._proximity import Proximity, proximity_in_file
 
@@ -409,16 +409,23 @@ def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entr
 
 
 def write_pairs(file: IO[bytes], P: Proximity) -> None:
-    """Write an edge list with a header: a line per entry that is not missing, or per pair of a symmetric matrix."""
+    """Write an edge list with a header: a line per entry that is not missing, or per pair of a symmetric matrix.
+
+    A line with nan names an object without entries, which would otherwise not be in the list.
+    """
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
     values: Any = P.values
     left, right = P.ids or list(map(str, range(P.shape[0]))), P.columns or list(map(str, range(P.shape[1])))
+    rule = "tabs, line breaks, # in front or blanks at its ends"
+    check_writable([*left, *right], "an edge list", r"[\t\r\n]|^[\s#]|\s\Z", rule)
     file.write(f"source\ttarget\t{P.kind or 'value'}\n".encode())
-    if sp.issparse(values):
-        symmetric = P.square and abs(values - values.T).nnz == 0
+    if sp.issparse(values):  # a stored zero is an entry
+        other, parts = values.T.tocsr(), ("indptr", "indices", "data")
+        symmetric = P.square and all(np.array_equal(getattr(values, part), getattr(other, part)) for part in parts)
     else:
         symmetric = P.square and np.array_equal(values, np.asarray(values).T, equal_nan=True)
+    is_named = np.full(P.shape[1], P.square)
     for i in range(P.shape[0]):
         if sp.issparse(values):
             part = slice(values.indptr[i], values.indptr[i + 1])
@@ -426,6 +433,11 @@ def write_pairs(file: IO[bytes], P: Proximity) -> None:
         else:
             columns = np.flatnonzero(~np.isnan(values[i]))
             row = np.asarray(values[i])[columns]
+        is_named[columns] = True
         entries = zip(columns.tolist(), row.tolist())
         lines = [f"{left[i]}\t{right[j]}\t{value!r}\n" for j, value in entries if j >= i or not symmetric]
+        if not len(columns):
+            lines = [f"{left[i]}\t{right[i if P.square else 0]}\tnan\n"]
         file.write("".join(lines).encode())
+    for j in np.flatnonzero(~is_named):
+        file.write(f"{left[0]}\t{right[j]}\tnan\n".encode())

@@ -15,7 +15,7 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import ReadOptions, quote_short
+from similis.io._checks import ReadOptions, check_writable, quote_short
 from similis.io._proximity import Proximity, proximity_in_file
 from similis.io._text import RowBuffer, is_number, matrix_of_triangle, open_text, parse_number, row_spans, split_numbers
 
@@ -203,7 +203,8 @@ def write_phylip(file: IO[bytes], P: Proximity) -> None:
 
 def write_lsmat(file: IO[bytes], P: Proximity) -> None:
     head = "\t".join(["", *(P.ids or map(str, range(P.n)))])
-    _write_distances(file, P, "scikit-bio matrix", r'[\t"]|^\s|\s\Z', "tabs or quotation marks", head)
+    rule = "tabs, line breaks, quotation marks or blanks at its ends"
+    _write_distances(file, P, "scikit-bio matrix", r'[\t\r\n"]|^\s|\s\Z', rule, head)
 
 
 def _write_distances(file: IO[bytes], P: Proximity, what: str, forbidden: str, rule: str, head: str) -> None:
@@ -213,9 +214,7 @@ def _write_distances(file: IO[bytes], P: Proximity, what: str, forbidden: str, r
     if not P.square or len(P.shape) != 2:
         raise ProximityError(f"A {what} holds one square matrix. Got shape {P.shape}.")
     ids = P.ids or tuple(map(str, range(P.n)))
-    bad = next((name for name in ids if re.search(forbidden, name)), None)
-    if bad is not None:
-        raise ProximityError(f"An id in a {what} must not hold {rule}. Got {quote_short(bad)}.")
+    check_writable(ids, f"a {what}", forbidden, rule)
     file.write(f"{head}\n".encode())
     for name, row in zip(ids, P.to_dense()):
         file.write(("\t".join([name, *map(repr, row.tolist())]) + "\n").encode())
