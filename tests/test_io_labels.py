@@ -255,3 +255,17 @@ def test_a_word_among_numeric_labels_in_the_first_line_is_no_header(tmp_path, te
     rows, labels = align_labels(path, None, 3)
     assert rows.tolist() == [0, 1, 2]
     assert labels.tolist() == ["1", "pos", "2"]
+
+
+def test_columns_by_integers(tmp_path):
+    assert aligned(tmp_path, "1,a,x\n2,b,y\n3,c,x\n4,d,y\n", column=3, id_column=2)[0] == X
+    for option in ("column", "id_column"):
+        for wrong in (1.5, True, ["id"]):
+            with pytest.raises(ProximityError, match=r"label_column|id_column"):
+                align_labels(tmp_path / "y.csv", IDS, 4, **{option: wrong})
+    path = tmp_path / "m.csv"
+    path.write_text("id,a,topic,b\na,0,x,1\nb,1,y,0\n")
+    for column in (3, "3", "topic"):
+        P = read_proximity(path, label_column=column)
+        assert (P.labels.tolist(), P.ids) == (["x", "y"], ("a", "b"))
+        np.testing.assert_array_equal(P.values, [[0, 1], [1, 0]])

@@ -249,6 +249,16 @@ def test_parquet(write, tmp_path):
     np.testing.assert_array_equal(P.values, [[0, 0.5, 2], [0.5, 0, np.nan], [2, np.nan, 0]])
 
 
+def test_columns_by_integers(write, tmp_path):
+    path = write("1,a,b,0.5,7\n2,b,c,0.25,8\n", "e.csv")
+    for columns in ([2, 3, 5], (2, np.int64(3), "5"), np.array([2, 3, 5])):
+        assert quietly(path, columns=columns, absent=0).values[0, 1] == 7
+    assert quietly(path, columns=[2, 3], score=4, reader=read_proximity).values[1, 2] == 0.25
+    for wrong in ({"columns": 2.5}, {"columns": [2, None]}, {"columns": [[2], [3]]}, {"score": True}, {"score": [4]}):
+        with pytest.raises(ProximityError, match=r"columns|score"):
+            read_pairs(path, **wrong)
+
+
 def test_written_edges_read_back(tmp_path):
     D = np.array([[0, 1, np.nan], [1, 0, 2.5], [np.nan, 2.5, 0]])
     write_proximity(tmp_path / "m.edges", D, ids=list("abc"), kind="dissimilarity", labels=[0, 1, 0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ _WORDS: dict[str, Kind] = {
     **dict.fromkeys(("similarity", "similarities", "kernel", "affinity", "affinities"), "similarity"),
     **dict.fromkeys(("dissimilarity", "dissimilarities", "distance", "distances", "dist"), "dissimilarity"),
 }
+
+
+def as_column(name: Any, option: str) -> str | None:
+    """Name of a column, or its number as text, as the readers find it."""
+    if isinstance(name, str | None):
+        return name
+    if isinstance(name, bool) or not isinstance(name, Integral):
+        raise ProximityError(f"{option} must name columns, by names or whole numbers. Got {quote_short(name)}.")
+    return str(name)
 
 
 def kind_in_words(text: str) -> Kind | None:
@@ -82,12 +92,17 @@ class PairOptions:
         As in :func:`similis.io.read_pairs`.
     """
 
-    columns: Sequence[str] | str | None = None
-    score: str | None = None
+    columns: Sequence[str | int] | str | None = None
+    score: str | int | None = None
     aggregate: str | None = None
     absent: str | float | None = None
 
     def __post_init__(self) -> None:
+        columns: Any = self.columns
+        if columns is not None and not isinstance(columns, str):
+            columns = list(columns) if isinstance(columns, Iterable) else [columns]
+            columns = [as_column(name, "columns") or "" for name in columns]
+        vars(self).update(columns=columns, score=as_column(self.score, "score"))
         if self.aggregate not in (None, "max", "min", "sum", "mean"):
             raise ProximityError(f"aggregate must be max, min, sum or mean. Got {quote_short(self.aggregate)}.")
         with suppress(TypeError, ValueError):

@@ -22,7 +22,7 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import PairOptions, ReadOptions, check_finite, decide_kind, quote_short
+from similis.io._checks import PairOptions, ReadOptions, as_column, check_finite, decide_kind, quote_short
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
 from similis.io._numpy import first_rows, read_npy, read_npz, read_parquet, sidecar, write_npy, write_npz, write_parquet
 from similis.io._objects import align_labels, labels_beside, write_labels
@@ -251,8 +251,8 @@ def read_proximity(
     path: str | os.PathLike[str],
     *,
     labels: str | os.PathLike[str] | ArrayLike | None = None,
-    label_column: str | None = None,
-    id_column: str | None = None,
+    label_column: str | int | None = None,
+    id_column: str | int | None = None,
     na: Sequence[str] | None = None,
     kind: Kind | None = None,
     square: bool = True,
@@ -263,8 +263,8 @@ def read_proximity(
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,
-    columns: Sequence[str] | str | None = None,
-    score: str | None = None,
+    columns: Sequence[str | int] | str | None = None,
+    score: str | int | None = None,
     aggregate: str | None = None,
     absent: str | float | None = None,
     max_bytes: int = 2**31,
@@ -285,7 +285,7 @@ def read_proximity(
         The labels, or a file of lines ``id,label`` (see :func:`align_labels`: objects without a label are left out,
         with a warning), or of one label per line. By default those stored with the matrix, or for text files in
         ``<name>.labels.csv`` beside it.
-    label_column, id_column : str, optional
+    label_column, id_column : str or int, optional
         Columns of the label file, or of labels in the matrix file, by name or number from 1 on; by default recognized.
     na : sequence of str, optional
         Spellings of a missing label, beside an empty cell; NA, N/A, NaN, null and similar ones by default.
@@ -332,7 +332,7 @@ def read_proximity(
     if dtype is not None and not mmap and np.dtype(dtype) not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
     pairs = PairOptions(columns, score, aggregate, absent)
-    column = label_column if labels is None else None  # of the file itself
+    column = as_column(label_column, "label_column") if labels is None else None  # of the file itself
     options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)
     form = find_format(path, format, options)
     if mmap and form.name not in ("npy", "zarr"):

@@ -16,7 +16,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.files import is_float, short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._checks import ANY_ID_HEADERS, ID_HEADERS, LABEL_HEADERS, as_ids, decode_labels, quote_short
+from similis.io._checks import ANY_ID_HEADERS, ID_HEADERS, LABEL_HEADERS, as_column, as_ids, decode_labels, quote_short
 from similis.io._containers import excel_rows
 from similis.io._proximity import Proximity
 from similis.io._text import MISSING, decimal_point, may_hold_decimal_commas, quote, read_rows
@@ -32,8 +32,8 @@ def align_labels(
     ids: Sequence[str] | None,
     n: int,
     *,
-    column: str | None = None,
-    id_column: str | None = None,
+    column: str | int | None = None,
+    id_column: str | int | None = None,
     na: Sequence[str] | None = None,
     what: str = "label",
     max_bytes: int = 2**31,
@@ -48,7 +48,7 @@ def align_labels(
         Ids of the objects. Without them, those in the file must be row numbers: 0 to n - 1, or 1 to n.
     n : int
         Number of objects.
-    column, id_column : str, optional
+    column, id_column : str or int, optional
         Name or number (from 1 on) of the column of labels and of ids, by default recognized by names and contents.
     na : sequence of str, optional
         Spellings of a missing label, beside an empty cell. By default NA, N/A, NaN, null and similar ones.
@@ -74,8 +74,9 @@ def align_labels(
     """
     ids = None if ids is None else as_ids(ids, n, "object")
     table = _LabelFile(Path(path), what, ids, n, {"", *(NA if na is None else na)}, max_bytes)
+    names = as_column(column, f"{what}_column"), as_column(id_column, "id_column")
     is_list = not table.rows or (table.width == 1 and id_column is None)
-    found = table.by_position() if is_list else table.by_id(column, id_column)
+    found = table.by_position() if is_list else table.by_id(*names)
     rows = np.array(sorted(found), dtype=np.intp)
     if not len(rows):
         raise ProximityError(f"{table.where} has no {what} for any of the {n} objects.")

@@ -214,7 +214,7 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
         b = next((known.index(name) for name in _RIGHT if name in known and can_be_ids[known.index(name)]), b)
     if a == b:
         b = next(j for j in range(width) if j != a)
-    score = options.score or (chosen[2] if len(chosen) == 3 else None)
+    score: Any = options.score or (chosen[2] if len(chosen) == 3 else None)
     free = [j for j in range(first, width) if j not in (a, b) and numeric[j]]
     named = [known.index(name) for name in _SCORES if name in known and known.index(name) in free]
     if score is None and not free:
@@ -229,9 +229,7 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
     return Layout((a, b, s), int(is_header), name, form, n_unnamed)
 
 
-def _given_columns(
-    where: str, given: Sequence[str] | str | None, names: list[str] | None, width: int
-) -> tuple[list[str] | None, list[str]]:
+def _given_columns(where: str, given: Any, names: list[str] | None, width: int) -> tuple[list[str] | None, list[str]]:
     """Names of all columns, and the columns of both ids and perhaps of the score that the user chose."""
     if given is None:
         return names, []

@@ -39,8 +39,8 @@ HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hit
 def read_pairs(
     path: str | os.PathLike[str],
     *,
-    columns: Sequence[str] | str | None = None,
-    score: str | None = None,
+    columns: Sequence[str | int] | str | None = None,
+    score: str | int | None = None,
     aggregate: str | None = None,
     absent: str | float | None = None,
     kind: Kind | None = None,
@@ -57,10 +57,10 @@ def read_pairs(
     path : str or path-like
         Tabular hits of BLAST, DIAMOND, MMseqs2 or Foldseek (12 columns, or ``-outfmt 7``), ``mash dist`` or ``mash
         triangle -E``, or an edge list: text, perhaps compressed, or parquet; with or without a header.
-    columns : sequence of str or str, optional
+    columns : sequence of str or int, or str, optional
         Names of all columns, for a file without a header, for example ``"qseqid sseqid evalue bitscore"``; or names or
         numbers (from 1 on) of the two columns of ids and of that of the scores.
-    score : str, optional
+    score : str or int, optional
         Column of the values, by name or number. By default the bit score of alignment hits, the distance of Mash, else
         a column called similarity, distance, weight or score, else the first column of numbers. E-values become
         dissimilarities on a log scale, ``180 + log10(max(E, 1e-180))``.

@@ -96,6 +96,8 @@ def _without_labels(rows: Rows, labels: list[str], column: str | None) -> Rows:
         header = header[:-1] if is_open else header[:]
         names = [name.strip() for name in header]
         given = [j for j, name in enumerate(names) if name == column]
+        if not given and column is not None and column.isdecimal() and 0 < int(column) - shift <= len(names):
+            given = [int(column) - 1 - shift]
         named = given or [j for j, name in enumerate(names) if name.lower() in LABEL_HEADERS]
         is_label = shift in (0, 1) and len(named) == 1 < len(header) and named[0] + shift > 0
         if is_label and (given or not is_number(below[named[0] + shift])):
