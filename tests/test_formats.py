@@ -580,8 +580,12 @@ def test_registry():
     known = formats()
     endings = [ending for form in known.values() for ending in form.endings]
     assert len(set(endings)) == len(endings)
-    with pytest.raises(ProximityError, match="There is no format 'x'"):
-        read_proximity("m.csv", format="x")
+    for name in ("x", ["csv"]):
+        with pytest.raises(ProximityError, match="There is no format"):
+            read_proximity("m.csv", format=name)
+    for dtype in ("int64", "x", 3, ["f8"]):
+        with pytest.raises(ProximityError, match=r"dtype must be float32 or float64\. Got"):
+            read_proximity("m.csv", dtype=dtype)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs SIMILIS_DATA")

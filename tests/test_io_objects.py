@@ -145,3 +145,11 @@ def test_the_line_by_which_excel_states_the_delimiter_is_skipped(tmp_path, mark)
     path.write_text(f"sep={mark}\nid;class;x\nA;u;1\nB;v\n".replace(";", mark))
     with pytest.raises(ProximityError, match="line 4"):
         read_objects(path)
+
+
+@pytest.mark.parametrize("delimiter", ["\\t", "", 1, [","]])
+def test_a_delimiter_is_one_character(tmp_path, delimiter):
+    (tmp_path / "o.csv").write_text("id:f\na:1\nb:2\n")
+    assert read_objects(tmp_path / "o.csv", delimiter=":").ids == ("a", "b")
+    with pytest.raises(ProximityError, match="delimiter must be one character"):
+        read_objects(tmp_path / "o.csv", delimiter=delimiter)

@@ -121,7 +121,7 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     """Return the format of a file: the named one, else by its ending, else by its contents."""
     known = formats()
     if name is not None:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise ProximityError(f"There is no format {quote_short(name)}. There are {', '.join(known)}.")
         return known[name]
     form = format_of_name(path) or _format_of_contents(path)
@@ -329,8 +329,8 @@ def read_proximity(
     """
     path = Path(path)
     where = short_path(path)
-    if dtype is not None and not mmap and np.dtype(dtype) not in (np.float32, np.float64):
-        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
+    if dtype not in (None, np.dtype(np.float32), np.dtype(np.float64)) and not mmap:
+        raise ProximityError(f"dtype must be float32 or float64. Got {quote_short(dtype)}.")
     pairs = PairOptions(columns, score, aggregate, absent)
     column = as_column(label_column, "label_column") if labels is None else None  # of the file itself
     options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)

@@ -437,6 +437,8 @@ def read_objects(
     >>> read_objects(path).values, read_objects(path).labels
     (array(['tree', 'three'], dtype='<U5'), array(['x', 'y'], dtype='<U1'))
     """
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise ProximityError(f"delimiter must be one character. Got {quote_short(delimiter)}.")
     path = Path(path)
     where = short_path(path)
     if path.suffix.lower() == ".json":
