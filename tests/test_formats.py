@@ -588,6 +588,16 @@ def test_registry():
             read_proximity("m.csv", dtype=dtype)
 
 
+def test_bytes_in_an_npz_archive_are_text(tmp_path):
+    words = np.array(["a", "é", "b"])
+    np.savez(tmp_path / "m.npz", D=D, ids=np.strings.encode(words, "utf-8"), labels=np.array([b"x", b"y", b"x"]))
+    P = read_proximity(tmp_path / "m.npz")
+    assert (P.ids, P.labels.tolist()) == (("a", "é", "b"), ["x", "y", "x"])
+    np.savez(tmp_path / "m.npz", D=D, ids=np.array([b"a", b"\xff", b"c"]))
+    with pytest.raises(ProximityError, match=r"m\.npz is not a readable npz archive"):
+        read_proximity(tmp_path / "m.npz")
+
+
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs SIMILIS_DATA")
 @pytest.mark.parametrize(
     ("name", "library"),

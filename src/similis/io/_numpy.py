@@ -55,6 +55,8 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
         wanted = (key, "kind", labels, "ids", "column_ids", *(_SPARSE if is_sparse else ()))
         for name in filter(members.__contains__, wanted):
             parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
+            if parts[name].dtype.kind == "S":
+                parts[name] = np.strings.decode(parts[name], "utf-8")
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
         ids, column_ids = (parts[name].tolist() if name in parts else None for name in ("ids", "column_ids"))
@@ -78,8 +80,7 @@ def named_array(where: str, name: str, values: Any, square: bool) -> tuple[Any, 
 def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions, where: str) -> tuple[Any, Any]:
     """Values of a matrix in the layout of ``scipy.sparse.save_npz``."""
     with parse_errors(where, "sparse matrix"):
-        form = parts["format"].item()
-        form = form.decode() if isinstance(form, bytes) else str(form)
+        form = str(parts["format"].item())
         data, shape = parts["data"], tuple(parts["shape"].tolist())
         if form not in ("coo", "csr", "csc"):
             raise ProximityError(f"{where} holds a sparse matrix of the format {quote_short(form)}; convert it to csr.")
