@@ -31,11 +31,9 @@ _WORDS: dict[str, Kind] = {
 
 def as_column(name: Any, option: str) -> str | None:
     """Name of a column, or its number as text, as the readers find it."""
-    if isinstance(name, str | None):
-        return name
-    if isinstance(name, bool) or not isinstance(name, Integral):
+    if isinstance(name, bool) or not isinstance(name, str | Integral | None):
         raise ProximityError(f"{option} must name columns, by names or whole numbers. Got {quote_short(name)}.")
-    return str(name)
+    return None if name is None else str(name)
 
 
 def kind_in_words(text: str) -> Kind | None:
@@ -98,11 +96,6 @@ class PairOptions:
     absent: str | float | None = None
 
     def __post_init__(self) -> None:
-        columns: Any = self.columns
-        if columns is not None and not isinstance(columns, str):
-            columns = list(columns) if isinstance(columns, Iterable) else [columns]
-            columns = [as_column(name, "columns") or "" for name in columns]
-        vars(self).update(columns=columns, score=as_column(self.score, "score"))
         if self.aggregate not in (None, "max", "min", "sum", "mean"):
             raise ProximityError(f"aggregate must be max, min, sum or mean. Got {quote_short(self.aggregate)}.")
         with suppress(TypeError, ValueError):
@@ -221,7 +214,6 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     first: dict[str, int] = {}
     for i, name in enumerate(names):
         check_text(name, f"The id of {axis} {i}")
-    for i, name in enumerate(names):
         if (j := first.setdefault(name, i)) != i:
             raise ProximityError(f"Ids must differ. {axis.title()}s {j} and {i} are both {quote_short(name)}.")
     return names

@@ -403,12 +403,9 @@ def files_beside(path: str | os.PathLike[str]) -> list[Path]:
         The matrix, which need not exist.
     """
     path = Path(path)
-    form = format_of_name(path)
-    if form is None:
-        return []
-    if form.is_text:
+    if (form := format_of_name(path)) is not None and form.is_text:
         return [labels_beside(path)]
-    return [sidecar(path)] if form.name == "npy" else []
+    return [sidecar(path)] if form is not None and form.name == "npy" else []
 
 
 def _check_square(P: Proximity, where: str) -> None:

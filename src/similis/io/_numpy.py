@@ -101,9 +101,8 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
         parts |= {name: getattr(P.values, name) for name in ("data", "indices", "indptr")}
     else:
         parts["values"] = P.values
-    for name in ("ids", "column_ids", "labels"):
-        if getattr(P, name) is not None:
-            parts[name] = np.array(getattr(P, name))
+    others = {"ids": P.ids, "column_ids": P.column_ids, "labels": P.labels}
+    parts |= {name: np.array(part) for name, part in others.items() if part is not None}
     np.savez(file, **parts, allow_pickle=False)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from similis import _kernels
 from similis._utils.arrays import Floats
 from similis.exceptions import ProximityError
-from similis.io._checks import PairOptions, quote_short
+from similis.io._checks import PairOptions, as_column, quote_short
 from similis.io._text import decimal_point, is_number, open_utf8, parse_number, sniff_delimiter
 
 _CHUNK = 1 << 13  # lines that are parsed at once by the careful parser
@@ -214,7 +214,7 @@ def find_layout(where: str, rows: list[list[str]], fields: list[str] | None, opt
         b = next((known.index(name) for name in _RIGHT if name in known and can_be_ids[known.index(name)]), b)
     if a == b:
         b = next(j for j in range(width) if j != a)
-    score: Any = options.score or (chosen[2] if len(chosen) == 3 else None)
+    score = as_column(options.score, "score") or (chosen[2] if len(chosen) == 3 else None)
     free = [j for j in range(first, width) if j not in (a, b) and numeric[j]]
     named = [known.index(name) for name in _SCORES if name in known and known.index(name) in free]
     if score is None and not free:
@@ -233,7 +233,8 @@ def _given_columns(where: str, given: Any, names: list[str] | None, width: int) 
     """Names of all columns, and the columns of both ids and perhaps of the score that the user chose."""
     if given is None:
         return names, []
-    given = re.split(r"[,\s]+", given.strip()) if isinstance(given, str) else list(given)
+    given = re.split(r"[,\s]+", given.strip()) if isinstance(given, str) else given
+    given = [as_column(name, "columns") or "" for name in (given if isinstance(given, Iterable) else [given])]
     known = [_canonical(name) for word in given for name in (_HITS if word == "std" else [word])]
     if len(known) in (2, 3) and all(n in (names or ()) or (n.isdecimal() and 0 < int(n) <= width) for n in known):
         return names, known

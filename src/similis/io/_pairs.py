@@ -409,10 +409,7 @@ def complete_diagonal(entries: Entries, n: int, kind: Kind | None) -> tuple[Entr
 
 
 def write_pairs(file: IO[bytes], P: Proximity) -> None:
-    """Write an edge list with a header: a line per entry that is not missing, or per pair of a symmetric matrix.
-
-    A line with nan names an object without entries, which would otherwise not be in the list.
-    """
+    """Write an edge list with a header: a line per entry that is not missing, or per pair of a symmetric matrix."""
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
     values: Any = P.values
@@ -434,10 +431,9 @@ def write_pairs(file: IO[bytes], P: Proximity) -> None:
             columns = np.flatnonzero(~np.isnan(values[i]))
             row = np.asarray(values[i])[columns]
         is_named[columns] = True
-        entries = zip(columns.tolist(), row.tolist())
+        # A line with nan names an object without entries.
+        entries = list(zip(columns.tolist(), row.tolist())) or [(i if P.square else 0, np.nan)]
         lines = [f"{left[i]}\t{right[j]}\t{value!r}\n" for j, value in entries if j >= i or not symmetric]
-        if not len(columns):
-            lines = [f"{left[i]}\t{right[i if P.square else 0]}\tnan\n"]
         file.write("".join(lines).encode())
     for j in np.flatnonzero(~is_named):
         file.write(f"{left[0]}\t{right[j]}\tnan\n".encode())
