@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from formats import FORMATS, same
+from scipy import sparse
 
 from similis import Proximity, read_proximity, write_proximity
 
@@ -93,3 +94,19 @@ def test_the_ending_names_the_delimiter(tmp_path, name):
     text = gzip.decompress(data) if name.endswith("gz") else data
     assert text == b'similarity\t"a"\t"b"\n"a"\t1.0\t0.0\n"b"\t0.0\t1.0\n'
     assert read_proximity(tmp_path / name).ids == ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["m.npz", "m.h5ad", "m.edges", "m.csv"])
+@pytest.mark.filterwarnings("ignore::similis.exceptions.InputWarning")
+def test_a_sparse_similarity_keeps_its_zero_diagonal(tmp_path, name):
+    S = np.array([[2, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=np.float32)  # object c shares nothing, not even with itself
+    write_proximity(tmp_path / name, sparse.csr_array(S), ids=list("abc"), kind="similarity")
+    P = read_proximity(tmp_path / name, absent="zero") if name != "m.csv" else read_proximity(tmp_path / name)
+    assert P.ids == ("a", "b", "c")
+    np.testing.assert_array_equal(P.to_dense(), S)
+    if name != "m.csv":
+        D = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0.0]]))
+        write_proximity(tmp_path / name, D, ids=list("abc"), kind="dissimilarity")
+        np.testing.assert_array_equal(
+            read_proximity(tmp_path / name).values, [[0, 1, np.nan], [1, 0, 2], [np.nan, 2, 0]]
+        )

@@ -29,7 +29,14 @@ from similis.io._objects import align_labels, labels_beside, write_labels
 from similis.io._pair_lines import are_pairs, is_pair_list
 from similis.io._pairs import HITS_ENDINGS, read_list, write_pairs
 from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_lsmat, write_phylip
-from similis.io._proximity import Proximity, as_proximity, labels_in_column, mirror_triangle, proximity_in_file
+from similis.io._proximity import (
+    Proximity,
+    as_proximity,
+    labels_in_column,
+    mirror_triangle,
+    proximity_in_file,
+    with_own_entries,
+)
 from similis.io._text import PACKED, TEXT_PACKERS, is_number, open_text, read_csv, write_csv
 from similis.io._zarr import read_zarr, write_zarr
 
@@ -461,8 +468,8 @@ def write_proximity(
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
     if form.name in ("npy", "zarr") and sparse.issparse(P.values):  # written block by block
         object.__setattr__(P := replace(P), "values", SparseRows(P.values, missing=P.kind == "dissimilarity"))
-    elif not form.holds_sparse and sparse.issparse(P.values):
-        P = replace(P, values=P.to_dense())
+    elif sparse.issparse(P.values):
+        P = replace(P, values=with_own_entries(P) if form.holds_sparse else P.to_dense())
     if form.name in _WRITTEN_BY_PATH:
         (write_zarr if form.name == "zarr" else write_npy)(path, P)
         return

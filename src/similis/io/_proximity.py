@@ -152,6 +152,15 @@ def _unless_default(names: list[Any]) -> list[Any] | None:
     return None if names == list(range(len(names))) else names
 
 
+def with_own_entries(P: Proximity) -> Any:
+    """Values of a sparse matrix; of similarities with a stored diagonal, since a reader fills in an absent one."""
+    if P.kind != "similarity" or not P.square:
+        return P.values
+    entries, own = sparse.coo_array(P.values), np.arange(P.n)
+    data = np.concatenate([entries.data, np.zeros(P.n, entries.data.dtype)])  # added to entries that are there
+    return sparse.coo_array((data, tuple(np.concatenate([places, own]) for places in entries.coords)), shape=P.shape)
+
+
 def mirror_triangle(values: Array, where: str) -> Array:
     """Fill in a triangle that is missing, or zero while most of the other one is not, from that one, with a warning."""
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
