@@ -115,6 +115,18 @@ class TestLPMachine:
             b = lp_margin(t * S, signs(y, "b"), 1.0 / t)
             np.testing.assert_allclose(t * b.coef, a.coef, rtol=1e-6, atol=1e-7)
 
+    def test_a_path_goes_on_while_a_margin_is_violated(self):
+        """Multipliers at their bound that the tolerance of the solver has scaled down are still at their bound."""
+        rng = np.random.default_rng(26)
+        x = rng.normal(size=12).round(1)
+        S = np.exp(-((x[:, None] - x) ** 2))
+        codes = (rng.random(12) < 0.5).astype(int)
+        codes[:2] = 1, 0
+        points = [{"C": C} for C in (1e3, 1e5)]
+        for point, scores in zip(points, LPMachine().path_scores(S, codes, S, points), strict=True):
+            single = LPMachine(**point).fit(S, codes).decision_function(S)
+            np.testing.assert_allclose(scores[:, 1], single, rtol=1e-6, atol=1e-6)
+
     def test_without_weights_the_larger_class_wins(self):
         y = np.array([0, 1, 1, 1])
         assert LPMachine().fit(np.zeros((4, 4)), y).predict(np.zeros((1, 4))) == 1

@@ -140,10 +140,10 @@ class LPMachine(RowMachine):
 
     def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
         solved: dict[float, Machine] = {}
-        inside = False  # no multiplier at its bound: larger C have the same solution
+        inside = False  # no margin is violated: larger C have the same solution
         for C in sorted({point["C"] for point in points}):
             if not inside:
                 fit = lp_margin(S, y, C * weight)
-                inside = (fit.multipliers < C * weight * (1 - 1e-9)).all()
+                inside = fit.objective <= (1 + 1e-12) * np.abs(fit.coef).sum()
             solved[C] = Machine(fit.coef, fit.intercept, fit.objective, fit.gap)
         return [solved[point["C"]] for point in points]
