@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from oracles import svm as oracle
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 
@@ -73,8 +74,6 @@ class TestPotentialSVM:
         np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
 
     def test_gap_is_said_where_it_stays_open(self):
-        from sklearn.exceptions import ConvergenceWarning
-
         S = np.ones((6, 6))
         S[0, 3] = 1e9
         S += np.diag(np.arange(6) * 1e-7)
@@ -168,6 +167,15 @@ class TestLPMachine:
         y = np.where(x[:, 0] + rng.normal(size=30) > 0, 1, -1)
         known = lp_margin(x, y, 1e5).objective / 1e5
         assert lp_margin(x * 10.0**power, y, 1.0).objective == pytest.approx(known, rel=1e-3)
+
+    @pytest.mark.parametrize(("C", "closed"), [(1e3, True), (1e6, True), (1e9, False)])
+    def test_gap_of_overlapping_classes(self, C, closed):
+        """The gap is closed up to a large C; above, where the solver ignores the weights, a warning says so."""
+        x = np.arange(12.0)[:, None]
+        S, y = x @ x.T, np.arange(12) % 2
+        with warnings.catch_warnings() if closed else pytest.warns(ConvergenceWarning, match="Lower C"):
+            model = LPMachine(C=C).fit(S, y)
+        assert (model.gap_ <= 1e-5 * model.objective_) == closed
 
 
 MACHINES = [

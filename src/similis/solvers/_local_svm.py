@@ -179,6 +179,7 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
             b_ub=-np.ones(n),
             bounds=[(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n,
             method="highs-ds",
+            options={"dual_feasibility_tolerance": 1e-10},  # in units of the largest cost
         )
         if result.x is None:
             message = result.message

@@ -144,6 +144,8 @@ class LPMachine(RowMachine):
         for C in sorted({point["C"] for point in points}):
             if not inside:
                 fit = lp_margin(S, y, C * weight)
+                if fit.gap > 1e-5 * fit.objective:
+                    warn_gap(self, fit, ". Lower C or rescale the similarities.")
                 inside = fit.objective <= (1 + 1e-12) * np.abs(fit.coef).sum()
             solved[C] = Machine(fit.coef, fit.intercept, fit.objective, fit.gap)
         return [solved[point["C"]] for point in points]
