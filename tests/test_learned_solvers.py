@@ -194,6 +194,13 @@ class TestConic:
         assert np.trace(K) == pytest.approx(14)
         assert np.linalg.eigvalsh(K)[0] > -1e-9
 
+    @pytest.mark.parametrize(("eta", "trace"), [(1e-8, 20.0), (0.01, 1e6)])
+    def test_small_objective_of_weights_of_any_sign(self, eta, trace):
+        """The tolerances of the linear program, 1e-7, hold for the objective in units of its own size."""
+        y, X = np.where(np.arange(20) == 0, 1.0, -1.0), np.random.default_rng(4).normal(size=(20, 3))
+        fit = signed_mkl(y, [X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))], trace, eta)
+        assert fit.gap <= 1e-5 * fit.objective
+
     def test_weights_of_degenerate_kernels(self, rng):
         y = alternate(6)
         X = rng.normal(size=(6, 2))

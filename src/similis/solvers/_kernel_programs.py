@@ -94,7 +94,7 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
     inner = [B.T @ S @ B for S in scaled]
 
     cuts, limits = [], []  # rows a of a'(v, t) <= limit, t the objective
-    v, lower, best, fit, n_iter = start, -np.inf, np.inf, (start, y, 0.0), 0
+    v, lower, best, fit, n_iter, unit = start, -np.inf, np.inf, (start, y, 0.0), 0, 1.0
     while n_iter < max_iter:
         n_iter += 1
         e, E = np.linalg.eigh(_combined(v, inner, len(B.T)))
@@ -110,16 +110,17 @@ def signed_mkl(y: Floats, kernels: list[Floats], trace: float, eta: float, *, ma
         f = K @ c
         b = best_intercept(f, y, 1.0)
         objective = float(np.maximum(1 - y * (f + b), 0.0).mean()) + eta * float(c @ f)
+        unit = unit if n_iter > 1 else max(objective, 1e-12)  # of t, for the tolerances of the linear program
         if objective < best:
             best, fit = objective, (v, c, b)
-        cuts.append([-eta * float(c @ S @ c) for S in scaled] + [-1.0])
-        limits.append(-2 * eta * float(y @ c))
+        cuts.append([-eta / unit * float(c @ S @ c) for S in scaled] + [-1.0])
+        limits.append(-2 * eta / unit * float(y @ c))
         if not len(some):
             lower = best
             break
         total, bounds = np.append(np.ones(len(some)), 0.0), [(-1e3, 1e3)] * len(some) + [(0.0, None)]
         program = linprog(1 - total, A_ub=cuts, b_ub=limits, A_eq=[total], b_eq=[1.0], bounds=bounds, method="highs-ds")
-        v, lower = program.x[:-1], max(lower, float(program.fun))
+        v, lower = program.x[:-1], max(lower, unit * float(program.fun))
         if best - lower <= 1e-6 * best:
             break
     v, c, b = fit
