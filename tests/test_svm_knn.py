@@ -58,6 +58,17 @@ def test_machines_are_optimal_for_every_cost(name, rng):
         np.testing.assert_allclose(v[free], b, atol=1e-8 + rounding)
 
 
+def test_kernels_of_low_rank_up_to_rounding():
+    """Where the factor of such a kernel overflows, a step of infinite slope made NaN of the solution."""
+    y = np.where(np.arange(16) % 2, 1.0, -1.0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, E = rng.normal(size=(16, 3)), rng.normal(size=(16, 16))
+        path = svm_path(X @ X.T + 1e-13 * (E + E.T), y, [1e2, 1e4])
+        assert np.isfinite(path.coef).all(), seed
+        assert path.violation.max() <= 1e-7, seed
+
+
 def test_costs_in_any_order_give_what_they_give_alone(rng):
     matrices, y = kernels(rng)
     K = matrices["gaussian"]

@@ -210,7 +210,7 @@ def _newton(n: int, ridge: float, K, L, V, free) -> None:
     while size > 1:
         grow_cholesky(K, ridge, EPS * ridge, True, free, factored, size, L, V[INVERSE])
         linear, quadratic = _direction(n, size, K, L, V, free)
-        if not linear > 0.0:
+        if not (0.0 < linear < np.inf and quadratic < np.inf):  # the factor of a singular K may overflow
             break
         longest, stop, goal = np.inf, 0, 0.0
         for p in range(size):
