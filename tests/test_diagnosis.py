@@ -206,6 +206,13 @@ def test_classes_are_tested_for_differences():
     assert diagnose(D, y, "dissimilarity").classes.location is None
 
 
+def test_dispersion_of_a_class_without_any():
+    """One object is its own center; the factor between the classes was infinite."""
+    D = np.random.default_rng(0).uniform(0.9, 1.0, size=(20, 20))
+    found = dict(diagnose(np.triu(D, 1) + np.triu(D, 1).T, np.arange(20) == 0, kind="dissimilarity").rows())
+    assert "mean distance to the center 0 to 0.6" in found["class dispersion"]
+
+
 def test_columns_of_classes_are_normal_or_not():
     """[pekalska2000] sec. 4.5: Euclidean distances of the sonar returns are nearly normal, L_0.5 ones are not."""
     X, y = load_sonar(return_X_y=True)

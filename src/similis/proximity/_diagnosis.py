@@ -541,7 +541,7 @@ def _class_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
         yield "class differences", f"{how}, p = {location.p_value:.2g} ({'; '.join([test, *location.remarks])})"
     if dispersion is not None and dispersion.p_value <= 0.05:
         widths = (dispersion.dispersions or {}).values()
-        how = f"differs by a factor of {max(widths) / max(min(widths), 1e-300):.3g}, p = {dispersion.p_value:.2g}"
+        how = f"mean distance to the center {min(widths):.3g} to {max(widths):.3g}, p = {dispersion.p_value:.2g}"
         yield "class dispersion", f"{how} (PERMDISP); PERMANOVA reacts to it too"
     if classes.near_normal is not None:
         low, high = np.nanmin(classes.skewness), np.nanmax(classes.skewness)
