@@ -338,8 +338,7 @@ def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
     """Compute the eigenvalues of the symmetric part, or of the doubly centered squares of dissimilarities."""
     B = symmetric_part(A).astype(np.float64)
     if kind == "dissimilarity":
-        B = gower(B**2)
-        B = (B + B.T) / 2
+        B = symmetric_part(gower(B**2))
     system = eigen_symmetric(B)
     values, size = system.values, np.abs(system.values)
     negative = values[values < -system.tolerance]

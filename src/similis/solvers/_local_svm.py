@@ -166,7 +166,6 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
         return zero
     # The solver ignores ||v||_1 for very large costs: a bound, because from some cost on margins are hard anyway.
     best: LPMargin | None = None
-    message = ""
     for bound in _BOUNDS:
         if best is not None and bound >= scale * float(cost.max()):
             continue
@@ -182,7 +181,6 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
             options={"dual_feasibility_tolerance": 1e-10},  # in units of the largest cost
         )
         if result.x is None:
-            message = result.message
             continue
         w = (result.x[:p] - result.x[p : 2 * p]) / scale
         u = np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost)
@@ -191,7 +189,7 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
         if best.gap <= 1e-6 * best.objective:
             break
     if best is None:
-        raise RuntimeError(f"The linear program was not solved: {message}")
+        raise RuntimeError(f"The linear program was not solved: {result.message}")
     return best
 
 

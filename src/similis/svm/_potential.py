@@ -96,11 +96,10 @@ class PotentialSVM(RowMachine):
             norm = unit * np.sqrt(weight @ ((S - center) / unit) ** 2)
             norm = np.where(norm > 1e-12 * size * np.sqrt(weight.sum()), norm, np.inf)  # a constant column is zero
         root = np.sqrt(weight)
-        bound = np.ones(S.shape[1]) if self._on_features else weight
         problem = BoxLasso(root[:, None] * ((S - center) / norm), root * (y - b))
         machines = []
         for point in points:
-            fit = problem.solve(point["epsilon"], point["C"] * bound)
+            fit = problem.solve(point["epsilon"], point["C"] * (1.0 if self._on_features else weight))
             if fit.gap > max(1e-6 * fit.objective, 1e-9 * weight.sum()):
                 warn_gap(self, fit, ". Raise epsilon or rescale the similarities.")
             coef = fit.coef / norm
