@@ -922,3 +922,18 @@ def test_absent_entries_of_a_similarity_that_the_diagonal_shows(tmp_path):
     check(tmp_path / "m.npz", ids=None, kind=None, values=np.where(S == 0, np.nan, S), absent="missing")
     sp.save_npz(tmp_path / "m.npz", sp.coo_array(S))
     check(tmp_path / "m.npz", ids=None, kind=None, values=S)
+
+
+def test_a_matrix_of_unknown_kind_gets_none_in_anndata(tmp_path):
+    pytest.importorskip("h5py")
+    S = np.array([[0.5, 1.0], [1.0, 0.2]])
+    for kind in (None, "similarity", "dissimilarity"):
+        write_proximity(tmp_path / "m.h5ad", S, kind=kind)
+        check(tmp_path / "m.h5ad", ids=("0", "1"), kind=kind, values=S)
+
+
+@pytest.mark.parametrize("name", ["d.m8", "d.hits.gz", "d.B6"])
+def test_alignment_hits_are_not_written(tmp_path, name):
+    with pytest.raises(ProximityError, match=r"are read, but not written. Let a list of pairs end in \.edges"):
+        write_proximity(tmp_path / name, D, ids=IDS, kind="dissimilarity")
+    assert not list(tmp_path.iterdir())

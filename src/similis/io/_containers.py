@@ -351,7 +351,7 @@ def write_h5ad(file: IO[bytes], P: Proximity) -> None:
         array("X", np.zeros((P.n, 0), dtype=np.float32))
         for name in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
             group(name, "dict")
-        key = "connectivities" if P.kind == "similarity" else "distances"
+        key = next((name for name, kind in _OBSP.items() if kind == P.kind), "proximities")
         if sp.issparse(P.values):
             group(f"obsp/{key}", "csr_matrix", shape=np.array(P.shape))
             for part in ("data", "indices", "indptr"):

@@ -393,6 +393,8 @@ def file_format(path: Path, *, writing: bool = False) -> str:
 def _written_format(path: Path) -> Format:
     form, where = format_of_name(path), short_path(path)
     written = [f for f in formats().values() if f.write is not None or f.name in _WRITTEN_BY_PATH]
+    if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
+        raise ProximityError(f"{where}: alignment hits are read, but not written. Let a list of pairs end in .edges.")
     if form in written:
         return form
     endings = ", ".join(f.endings[0] for f in written)
