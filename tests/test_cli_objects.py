@@ -115,6 +115,16 @@ def test_a_study_and_a_model_of_texts(words, tmp_path):
     assert [record["label"] for record in found] == [t[0] for t in texts]
 
 
+def test_missing_labels_of_a_table(words, tmp_path):
+    """A study names the first object without a label; `predict` uses no labels, so some may be missing."""
+    model, some = tmp_path / "words.skops", tmp_path / "some.csv"
+    run("fit", words, "-m", "edit", "--method", "nc", "--splits", 2, "-o", model, "--quiet")
+    some.write_text(words.read_text().replace("w1,b", "w1,NA").replace("w2,a", "w2,"))
+    assert "object 2 has no label" in run("measure", some, "-m", "edit", code=2).stderr
+    assert "object 3 has no label" in run("measure", some, "-m", "edit", "--na", "none", code=2).stderr
+    assert run("predict", model, some).stdout == run("predict", model, words).stdout
+
+
 def test_graphs_and_point_sets_of_a_json_file(tmp_path):
     rings = [
         {"id": f"r{n}", "label": "ring", "node_labels": ["C"] * n, "edges": [[i, (i + 1) % n] for i in range(n)]}

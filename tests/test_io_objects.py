@@ -94,6 +94,7 @@ def test_gzip_and_byte_order_mark(file):
         ("id,class\na,x\nb,y\n", "no column that describes"),
         ("id,v\na,1\na,2\n", "Ids must differ"),
         ("class,v\nx,1\n,2\n", "object 2 has no label"),
+        ("class,v\nx,1\nNA,2\n", "object 2 has no label"),
         ("class,label,v\nx,y,1\n", "could both hold"),
         (b"a,b\n\xff\xfe,1\n", "not UTF-8"),
     ],
@@ -104,6 +105,13 @@ def test_broken_files_get_one_sentence(file, text, message):
         read_objects(path)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+def test_missing_labels_are_spelled_as_in_a_file_of_labels(file):
+    path = file("class,v\nx,1\nNA,2\n,3\n?,4\n")
+    assert read_objects(path, unlabeled="").labels.tolist() == ["x", "", "", "?"]
+    assert read_objects(path, na=["?"], unlabeled="none").labels.tolist() == ["x", "NA", "none", "none"]
+    assert read_objects(file("class,v\nNA,2\n,3\n"), unlabeled="").labels is None
 
 
 def test_an_index_with_equal_entries_holds_no_ids_if_other_columns_describe_the_objects(file):

@@ -79,7 +79,8 @@ def predict(
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
             if trained.card.reads == "objects":
-                blocks.append(similis.io.read_objects(path, id_column=source.id_column, types=trained.card.types))
+                how: Any = {"types": trained.card.types, "unlabeled": ""}  # labels are not used
+                blocks.append(similis.io.read_objects(path, id_column=source.id_column, **how))
                 continue
             new: Any = similis.read_proximity(path, square=False, kind=source.kind, header=False, **source.pairs())
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":

@@ -327,12 +327,10 @@ def _read_file(source: Source, name: str) -> Inputs:
         return Inputs(read_table(path, source, measure.cells), measure)
 
 
-def read_table(path: Path, source: Source, cells: Any) -> Objects:
+def read_table(path: Path, source: Source, cells: Any, unlabeled: str | None = None) -> Objects:
     """Read the objects of a file for a measure that compares such cells."""
-    id_column, columns = source.id_column, source.columns or None
-    objects: Objects = similis.io.read_objects(
-        path, id_column=id_column, label_column=source.label_column, columns=columns, types=cells
-    )
+    names: Any = {"id_column": source.id_column, "label_column": source.label_column, "columns": source.columns or None}
+    objects: Objects = similis.io.read_objects(path, **names, types=cells, na=source.na or None, unlabeled=unlabeled)
     if objects.values.ndim > 1 or objects.values.dtype == object or cells == "text":
         return objects
     return replace(objects, values=objects.values[:, None])  # one categorical feature

@@ -402,6 +402,8 @@ def read_objects(
     columns: Sequence[str] | None = None,
     types: ColumnTypes | None = None,
     delimiter: str | None = None,
+    na: Sequence[str] | None = None,
+    unlabeled: str | None = None,
     max_bytes: int = 2**31,
 ) -> Objects:
     r"""Read objects from a csv or tsv file whose first line names the columns, or from a JSON list.
@@ -425,6 +427,10 @@ def read_objects(
         names are neither ids nor labels; the others are read as with "mixed".
     delimiter : str, optional
         Character between the cells. By default a comma, or a tab or semicolon if the first line has no comma.
+    na : sequence of str, optional
+        Spellings of a missing label in the label column, as in :func:`align_labels`.
+    unlabeled : str, optional
+        Label of an object whose own is missing; by default an error. If all are missing, there are no labels.
     max_bytes : int, default=2**31
         Largest size that a compressed file may unpack to.
 
@@ -470,11 +476,14 @@ def read_objects(
     has_commas = may_hold_decimal_commas(path, max_bytes, delimiter)
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
-    elif label_place is not None and any(stated := [row[label_place] for row in cells]):  # else to be predicted
-        if "" in stated:
-            place = stated.index("") + 1
+    elif label_place is not None:
+        missing = {"", *(NA if na is None else na)}
+        stated = [None if row[label_place] in missing else row[label_place] for row in cells]
+        if unlabeled is None and None in stated and any(stated):
+            place = stated.index(None) + 1
             raise ProximityError(f"{where}: object {place} has no label. Give one, or leave the object out.")
-        found = _decode(stated, has_commas)
+        if any(stated):  # else to be predicted
+            found = _decode([label or str(unlabeled) for label in stated], has_commas)
     names = tuple(header[j] for j in features)
     text = np.array([[row[j] for j in features] for row in cells])
     plain = np.array([list(map(decimal_point, row)) for row in text.tolist()]) if has_commas else text
