@@ -54,6 +54,31 @@ def test_batches_are_predicted_by_the_model_of_those_before(points, tmp_path):
     assert new == "id,predicted,label\n0,near,\n1,far,\n"
 
 
+def test_objects_without_a_label_are_predicted_only(points, tmp_path):
+    path, X, y = points
+    lines = path.read_text().splitlines(keepends=True)
+    some = [line.replace(y[i], ("", "NA")[i % 2]) if i % 3 else line for i, line in enumerate(lines[1:])]
+    state = tmp_path / "state.skops"
+    (tmp_path / "some.csv").write_text(lines[0] + "".join(some))
+    result = run(tmp_path / "some.csv", "-m", "minkowski", "--batch", 30, "--components", 2, "-o", state)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["label"] for row in rows] == ["" if i % 3 else label for i, label in enumerate(y)]
+    assert all(row["predicted"] for row in rows[30:])
+    assert "of 10 predictions" in result.stderr
+    model = stream_fit(IncrementalHLM(n_components=2, bounded=True, random_state=0), Minkowski())
+    for start in (0, 30):
+        model.partial_fit(X[start : start + 30 : 3], y[start : start + 30 : 3])
+    np.testing.assert_array_equal(load(state).predict(X), model.predict(X))
+
+
+def test_a_message_names_the_file_and_the_lines(points, tmp_path):
+    path, *_ = points
+    path.write_text(path.read_text().replace("p25,", "p25,0,"))
+    error = run(path, "-m", "minkowski", "--batch", 20, code=2).stderr
+    assert f"{path.name} (batch from line 22), line 7: every line must have 4 cells" in " ".join(error.split())
+    assert "batch.csv" not in error
+
+
 def test_what_is_missing_is_named(points, tmp_path):
     path, *_ = points
     assert "either --measure or --resume" in run(path, code=2).stderr

@@ -69,15 +69,15 @@ _IN_CLI_WORDS = [
     (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
-_COPIES: set[str] = set()  # of the standard input: messages must name what the user gave
+COPIES: dict[str, str] = {}  # temporary files and what the user gave, which messages must name
 
 
 def in_cli_words(text: str) -> str:
     """Replace Python parameters in a message by options of the command line."""
     for pattern, words in _IN_CLI_WORDS:
         text = re.sub(pattern, words, text)
-    for copy in _COPIES:
-        text = text.replace(copy, "standard input")
+    for copy, given in COPIES.items():
+        text = text.replace(copy, given)
     return text
 
 
@@ -150,7 +150,7 @@ def input_path(path: str) -> Iterator[Path]:
         copy = Path(folder) / "stdin.csv"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        _COPIES.add(os.fspath(copy))
+        COPIES[os.fspath(copy)] = "standard input"
         yield copy
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import similis
-from similis.cli._console import note
+from similis.cli._console import COPIES, note
 from similis.cli._options import Overwrite, Seed, argument, command, option
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Source, make_measure, read_table
@@ -38,8 +39,8 @@ def stream(
     path FILE: Table of objects (csv or tsv), one line each; - reads a csv from standard input.
 
     FILE is read in batches of lines. The model of the earlier batches predicts each batch: a row of the output holds
-    id, predicted label and given label. Then the model is updated with the batch, if it has labels; the first batch
-    must have them. New classes may appear at any time. Only centroids, and with `resample` a few objects of each
+    id, predicted label and given label. Then the model is updated with the objects that have a label; the first batch
+    must have some. New classes may appear at any time. Only centroids, and with `resample` a few objects of each
     cluster, stay in memory.
 
     The measure must be a dissimilarity. A measure that is fitted, such as vdm, is fitted to the first batch.
@@ -63,20 +64,20 @@ def stream(
     table.writerow(["id", "predicted", "label"])
     n_objects = n_wrong = n_judged = 0
     for objects in _batches(path, source, batch, state.measure.cells):
-        n, started, labels = objects.n, state.objects is not None, [""] * objects.n
-        if objects.labels is not None:
-            labels = objects.labels.astype(str).tolist()
-        elif not started:
+        n, started = objects.n, state.objects is not None
+        labels = [""] * n if objects.labels is None else objects.labels.astype(str).tolist()
+        known = [i for i, label in enumerate(labels) if label]
+        if not known and not started:
             raise ProximityError("The first batch needs labels; name their column with --label-column.")
         predicted = state.predict(objects.values).tolist() if started else [""] * n
         table.writerows(zip(objects.ids or range(n_objects, n_objects + n), predicted, labels))
         sys.stdout.flush()
         n_objects += n
-        if objects.labels is not None:
+        if known:
             if started:
-                n_judged += n
-                n_wrong += sum(a != b for a, b in zip(predicted, labels))
-            state.partial_fit(objects.values, labels)
+                n_judged += len(known)
+                n_wrong += sum(predicted[i] != labels[i] for i in known)
+            state.partial_fit(objects.values[known], [labels[i] for i in known])
     if n_judged:
         note(f"{n_objects} objects; {100 * n_wrong / n_judged:.1f} % of {n_judged} predictions differ from the label")
     if output is not None and n_objects:
@@ -89,7 +90,9 @@ def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
     table = nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
     with tempfile.TemporaryDirectory() as folder, table as lines:
         part = Path(folder) / f"batch{'.tsv' if path.endswith(('.tsv', '.tab')) else '.csv'}"
-        header = lines.readline()
+        header, place = lines.readline(), 2
         while rows := list(islice(lines, size)):
             part.write_text(header + "".join(rows), encoding="utf-8", newline="")
-            yield read_table(part, source, cells)
+            COPIES[os.fspath(part)] = f"{'standard input' if path == '-' else path} (batch from line {place})"
+            yield read_table(part, source, cells, unlabeled="")
+            place += len(rows)
