@@ -155,7 +155,7 @@ def test_ctrl_c_is_status_130(folder, monkeypatch):
 
     monkeypatch.setattr("similis.cli._study.load_data", interrupted)
     line = refused("study", folder / "good.csv", "-l", folder / "labels.csv", "-q", code=INTERRUPTED)
-    assert "interrupted" in line
+    assert "interrupted; the same command resumes a study with --journal, or a measurement to npy or zarr." in line
 
 
 def test_wrong_usage_is_status_2_too():

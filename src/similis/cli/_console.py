@@ -90,7 +90,7 @@ def report_errors() -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            note("interrupted; finished work is kept if a journal was given.")
+            note("interrupted; the same command resumes a study with --journal, or a measurement to npy or zarr.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             # The reader of the output has closed it. Python flushes standard output at exit and would complain.
