@@ -111,9 +111,12 @@ def test_metadata(run, tmp_path):
     few = read_proximity("few.npz")
     assert (few.ids, few.labels.tolist()) == (("s4", "s10"), ["x", "x"])
     assert (
-        "Values of 'batch': b0, b1, b2"
+        "Values of 'batch': b0, b1, b2."
         in run("inspect", "d.npz", "--metadata", "samples.tsv", "--subset", "batch=b9", status=2).stderr
     )
+    (tmp_path / "batches.csv").write_text("id,batch\n" + "".join(f"s{i},batch{i:03d}\n" for i in range(12)))
+    many = run("inspect", "d.npz", "--metadata", "batches.csv", "--subset", "batch=b9", status=2).stderr
+    assert "batch005, batch006, and others." in " ".join(many.split())
     assert "give both" in run("inspect", "d.npz", "--subset", "batch=b1", status=2).stderr
     assert "COLUMN=VALUE" in run("inspect", "d.npz", "--metadata", "samples.tsv", "--subset", "b1", status=2).stderr
 

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from functools import partial, reduce
 from math import isfinite
 from pathlib import Path, PurePath
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import similis
@@ -258,8 +259,8 @@ def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[I
         rows, found = similis.io.align_labels(source.metadata, data.ids, data.n, what="value", **names)
         kept = [row for row, value in zip(rows, found.tolist()) if str(value) in values.split("|")]
         if not kept:
-            there = ", ".join(map(str, sorted(set(found.tolist()))[:5]))
-            raise ProximityError(f"{source.metadata}: no object has {item[:40]!r}. Values of {column!r}: {there[:80]}.")
+            there = shorten(", ".join(map(str, sorted(set(found.tolist())))), 80, placeholder=" and others")
+            raise ProximityError(f"{source.metadata}: no object has {item[:40]!r}. Values of {column!r}: {there}.")
         note(f"--subset {item}: {len(kept)} of {data.n} objects are kept.")
         data = _take(data, kept)
     inputs = inputs._replace(data=data)
