@@ -350,7 +350,8 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     first = next(iter(scores.values()))
     common = [m for m in first if all(math.isfinite(s.get(m, math.nan)) for s in scores.values())]
     if len(common) < 2:
-        raise ValueError("Average ranks need at least two methods with a score on every data set. Check for failures.")
+        rule = "Average ranks need at least two methods with a score on every data set"
+        raise ValueError(f"{rule}. Got {len(common)}; compare studies of the same methods, without failures.")
     table = np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()])
     ranks = stats.rankdata(table, axis=1)
     order = np.argsort(ranks.mean(axis=0), kind="stable")

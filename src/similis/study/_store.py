@@ -72,7 +72,8 @@ def load_result(cls: Any, path: str | os.PathLike[str]) -> Any:
         return _build(cls, record)
     except _DAMAGE as error:
         reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
-        raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
+        remedy = "give one that `similis study --save` or StudyResult.save wrote"
+        raise ProximityError(f"{where} is not a results file of a study ({reason}); {remedy}.") from None
 
 
 def _unpack(data: bytes) -> bytes:
