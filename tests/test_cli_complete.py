@@ -46,6 +46,17 @@ def test_auxiliary_kernels_are_matched_by_id_and_labels_travel(folder):
     np.testing.assert_allclose(found.values, expected)
 
 
+def test_objects_without_known_entries_are_counted(folder):
+    """Without an auxiliary kernel nothing determines their entries."""
+    said = " ".join(run("complete", folder / "rows.npz", "-o", folder / "w.npz").stderr.split())
+    assert "3 objects have no known entry with another one, the first in row 5" in said
+    assert "Leave them out, or give --auxiliary FILE." in said
+    assert "no known entry" not in run("complete", folder / "rows.npz", "-a", folder / "aux.csv", "-o", "-").stderr
+    assert "no known entry" not in run("complete", folder / "holes.csv").stderr
+    said = refused("complete", folder / "rows.npz", "-a", folder / "rows.npz")
+    assert "rows.npz: a matrix given as --auxiliary must have no missing entries" in said
+
+
 def test_json(folder):
     found = json.loads(run("complete", folder / "holes.csv", "--json").stdout)
     assert found["method"] == "nuclear"

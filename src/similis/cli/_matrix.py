@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import similis
-from similis._utils.files import is_float
+from similis._utils.files import is_float, short_path
+from similis._utils.messages import warn_user
 from similis.cli._console import echo, in_cli_words, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, tell_written, write_result, write_table
 from similis.cli._source import PAIRS, Source, complete_dataset, in_order, load_data, read_matrix
-from similis.exceptions import ProximityError
+from similis.exceptions import InputWarning, ProximityError
 
 if TYPE_CHECKING:
     from similis.io import Proximity
@@ -241,6 +242,8 @@ def complete(
         similis complete structures.npz --auxiliary sequences.npz --method em -o whole.npz
         similis complete - --method psd --fitted --json < kernel.csv
     """
+    import numpy as np
+
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
     method = method or ("em" if auxiliary else "nuclear")
     if method not in _METHODS:
@@ -255,9 +258,18 @@ def complete(
     values = P.values
     if auxiliary:
         read = [(similis.read_proximity(name), f"{name} must hold the objects of the matrix.") for name in auxiliary]
+        for (Q, _), name in zip(read, auxiliary):
+            if np.isnan(Q.to_dense()).any():
+                raise ProximityError(f"{short_path(name)}: a matrix given as --auxiliary must have no missing entries.")
         values = similis.make_stack([P.values, *(in_order(Q, P.ids, P.n, must).values for Q, must in read)])
     step = similis.CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
+    known = ~np.isnan(P.to_dense()) & ~np.eye(P.n, dtype=bool)
+    alone = np.flatnonzero(~(known | known.T).any(axis=1))
+    if len(alone) and not auxiliary:
+        what = f"{len(alone)} objects have no known entry with another one, the first in row {alone[0]}"
+        remedy = "Leave them out, or give --auxiliary FILE"
+        warn_user(f"{short_path(file)}: {what}; what {method} fills in for them means nothing. {remedy}.", InputWarning)
     message = f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}"
     facts = {"missing": step.n_missing_, "objective": step.objective_, "steps": step.n_iter_}
     write_result(output, completed, json, message, method=method, **facts)
