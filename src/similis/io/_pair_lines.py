@@ -360,8 +360,7 @@ class _PlainParser:
         if not np.isfinite(values).all():
             return 0
         left = self.left.number(text, *spans[:2, :n_pairs])
-        right = self.right.number(text, *spans[2:, :n_pairs])
-        self.parts.append((left, right, values))
+        self.parts.append((left, self.right.number(text, *spans[2:, :n_pairs]), values))
         return int(n_lines)
 
     def add_to(self, pairs: Any) -> None:

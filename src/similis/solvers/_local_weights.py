@@ -318,8 +318,7 @@ def local_means(
         if method == "krr":
             means[rows] += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
 
-    none = np.zeros(len(indices), np.intp)
-    _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, none)
+    _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, np.zeros(len(indices), np.intp))
     return means.transpose(1, 2, 0)[where] + center
 
 
