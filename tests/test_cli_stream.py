@@ -92,3 +92,37 @@ def test_help_describes_a_file_of_objects():
     shown = " ".join(run("--help").stdout.replace("│", " ").split())
     assert "Table of objects" in shown
     assert "Matrix" not in shown
+
+
+def test_the_state_of_the_earlier_batches_is_written_where_a_stream_ends_early(points, tmp_path):
+    path, X, y = points
+    header, *lines = path.read_text().splitlines(keepends=True)
+    lines[50] = "p50,what,0,near\n"
+    text, state = header + "".join(lines), tmp_path / "state.skops"
+    options = ("--measure", "minkowski", "--batch", 20, "--components", 2, "-o", state)
+    result = run("-", *options, code=2, input=text)
+    assert "wrote the state" in result.stderr
+    assert "'what'" in result.stderr
+    model = stream_fit(IncrementalHLM(n_components=2, bounded=True, random_state=0), Minkowski())
+    for start in (0, 20):
+        model.partial_fit(X[start : start + 20], y[start : start + 20])
+    np.testing.assert_array_equal(load(state).predict(X), model.predict(X))
+
+
+def test_ctrl_c_leaves_the_state_before_the_batch_that_it_interrupts(points, tmp_path, monkeypatch):
+    path, X, y = points
+    update = IncrementalHLM.partial_fit
+
+    def interrupted(self, *args, **options):
+        update(self, *args, **options)
+        if self.n_batches_ == 3:
+            raise KeyboardInterrupt
+        return self
+
+    monkeypatch.setattr(IncrementalHLM, "partial_fit", interrupted)
+    state = tmp_path / "state.skops"
+    run(path, "--measure", "minkowski", "--batch", 20, "--components", 2, "-o", state, code=130)
+    model = stream_fit(IncrementalHLM(n_components=2, bounded=True, random_state=0), Minkowski())
+    for start in (0, 20):
+        model.partial_fit(X[start : start + 20], y[start : start + 20])
+    np.testing.assert_array_equal(load(state).predict(X), model.predict(X))

@@ -149,7 +149,7 @@ def test_compressed_results_file(tmp_path, result, page):
     assert data == (tmp_path / "b.json.gz").read_bytes()
     assert make_report(StudyResult.load(tmp_path / "a.json.gz")) == page
     (tmp_path / "a.json.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ProximityError, match="not a results file .*; give one that `similis study --save`"):
+    with pytest.raises(ProximityError, match=r"not a results file .*; give one that `similis study --save`"):
         StudyResult.load(tmp_path / "a.json.gz")
 
 

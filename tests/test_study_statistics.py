@@ -95,7 +95,7 @@ def test_average_ranks_of_equal_and_of_too_few():
     assert same.groups == (("a", "b"),)
     with pytest.raises(ValueError, match="two data sets"):
         average_ranks({"x": {"a": 0.1, "b": 0.1}})
-    with pytest.raises(ValueError, match="two methods .* Got 1; compare studies of the same methods"):
+    with pytest.raises(ValueError, match=r"two methods .* Got 1; compare studies of the same methods"):
         average_ranks({"x": {"a": 0.1, "b": float("nan")}, "y": {"a": 0.1, "b": 0.2}})
 
 

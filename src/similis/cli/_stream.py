@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ def stream(
     *,
     path: str = argument(),
     source: Source,
-    output: str | None = option("-o", metavar="FILE", help="Write the state after the last batch, for --resume."),
+    output: str | None = option(
+        "-o", metavar="FILE", help="Write the state at the end, for --resume; also after Ctrl-C."
+    ),
     resume: str | None = option(metavar="FILE", help="Continue with the state that an earlier run wrote."),
     batch: int = option(default=50, min=1, metavar="N", help="Lines that are read at a time."),
     scheme: str = option(default="append", metavar="append|resample", help="Scheme I or II of Qiao and Li (2013)."),
@@ -63,26 +66,31 @@ def stream(
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["id", "predicted", "label"])
     n_objects = n_wrong = n_judged = 0
-    for objects in _batches(path, source, batch, state.measure.cells):
-        n, started = objects.n, state.objects is not None
-        labels = [""] * n if objects.labels is None else objects.labels.astype(str).tolist()
-        known = [i for i, label in enumerate(labels) if label]
-        if not known and not started:
-            raise ProximityError("The first batch needs labels; name their column with --label-column.")
-        predicted = state.predict(objects.values).tolist() if started else [""] * n
-        table.writerows(zip(objects.ids or range(n_objects, n_objects + n), predicted, labels))
-        sys.stdout.flush()
-        n_objects += n
-        if known:
-            if started:
-                n_judged += len(known)
-                n_wrong += sum(predicted[i] != labels[i] for i in known)
-            state.partial_fit(objects.values[known], [labels[i] for i in known])
-    if n_judged:
-        note(f"{n_objects} objects; {100 * n_wrong / n_judged:.1f} % of {n_judged} predictions differ from the label")
-    if output is not None and n_objects:
-        similis.save(state, output)
-        note(f"wrote the state to {output}")
+    try:
+        for objects in _batches(path, source, batch, state.measure.cells):
+            n, started = objects.n, state.objects is not None
+            labels = [""] * n if objects.labels is None else objects.labels.astype(str).tolist()
+            known = [i for i, label in enumerate(labels) if label]
+            if not known and not started:
+                raise ProximityError("The first batch needs labels; name their column with --label-column.")
+            predicted = state.predict(objects.values).tolist() if started else [""] * n
+            table.writerows(zip(objects.ids or range(n_objects, n_objects + n), predicted, labels))
+            sys.stdout.flush()
+            n_objects += n
+            if known:
+                if started:
+                    n_judged += len(known)
+                    n_wrong += sum(predicted[i] != labels[i] for i in known)
+                learned = deepcopy(state)  # an interruption leaves `state` whole
+                learned.partial_fit(objects.values[known], [labels[i] for i in known])
+                state = learned
+    finally:  # also after Ctrl-C, a bad line, or a closed pipe
+        if n_judged:
+            wrong = f"{100 * n_wrong / n_judged:.1f} % of {n_judged} predictions differ from the label"
+            note(f"{n_objects} objects; {wrong}")
+        if output is not None and n_objects and state.objects is not None:
+            similis.save(state, output)
+            note(f"wrote the state to {output}")
 
 
 def _batches(path: str, source: Source, size: int, cells: Any) -> Iterator[Any]:
