@@ -45,7 +45,7 @@ class Lin(_sets.SetMeasure):
 
     def learn(self, objects: Any, y: Any) -> None:
         sets = _sets.as_sets(objects)
-        counts = Counter(token for tokens in sets for token in tokens)
+        counts = Counter(chain.from_iterable(sets))
         # [cazzanti2007] sec. 2.1 -> I(x[i]) = -log P(x[i])
         information = {token: -math.log(count / len(sets)) for token, count in counts.items()}
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))

@@ -250,6 +250,8 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
         return objects
     if presence:
         return [frozenset(np.flatnonzero(row == 1).tolist()) for row in objects]
+    if objects.dtype.kind in "biuSU":  # no value is missing
+        return [frozenset(enumerate(row)) for row in objects.tolist()]
     return [frozenset((k, None if is_missing(x) else x) for k, x in enumerate(row)) for row in objects.tolist()]
 
 
