@@ -316,6 +316,7 @@ def test_files_that_are_not_read(tmp_path, start, message):
 
 def test_labels_in_a_column_of_a_matrix(tmp_path):
     pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
     for place, name in ((0, "class"), (3, "label"), (2, "Target")):
         frame = pd.DataFrame(D, IDS, IDS)
         frame.insert(place, name, ["x", "y", "x"])

@@ -66,13 +66,13 @@ def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None
                     pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
                     time.sleep(pause)
         return
-    found = True
+    found, lost = True, set[tuple[str, int]]()
     while found:  # again after a worker was killed
         found = False
-        with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:
+        with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs", lost)) as finished:
             for key, entry in finished:
                 found = True
-                if entry is None:  # another study is computing it
+                if entry is None:  # another study is computing it, or its worker was killed
                     plan.running.pop(key, None)
                     time.sleep(0.2)
                 else:
@@ -85,9 +85,17 @@ Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None
 
 
 def _evaluate_all(
-    tasks: Iterable[Task], context: Context, n_jobs: int, pre_dispatch: str = "2*n_jobs"
+    tasks: Iterable[Task],
+    context: Context,
+    n_jobs: int,
+    pre_dispatch: str = "2*n_jobs",
+    lost: set[tuple[str, int]] | None = None,
 ) -> Generator[Done, None, None]:
-    """Evaluate each task once, here or in worker processes; yield its key with the entry, or None if not claimed."""
+    """Evaluate each task once, here or in worker processes; yield its key with the entry, or None if not claimed.
+
+    If a worker is killed, its tasks and those of the others are run again, each alone. With `lost` (keys of tasks), a
+    task that is not yet among them is added and not run again: its key is yielded with None.
+    """
     if n_jobs == 1 or (isinstance(tasks, list) and len(tasks) == 1):
         for task in tasks:
             yield _evaluate_unless_done(task, context)
@@ -110,9 +118,13 @@ def _evaluate_all(
             for done in finished:
                 del started[done[0]]
                 yield done
-        except BrokenProcessPool:  # a worker was killed by one of these tasks: run each of them alone
+        except BrokenProcessPool:  # a worker was killed by one of these tasks
             _stop_workers()
-            yield from (_evaluate_alone(task, context) for task in started.values())
+            for task in started.values():
+                first = lost is not None and task.key not in lost
+                yield (task.key, None) if first else _evaluate_alone(task, context)
+            if lost is not None:
+                lost.update(started)
         finally:
             # Interrupted here or by the caller: joblib stops dispatching and kills the workers. Shutting down loky's
             # executor instead would wait for a thread that waits to dispatch the next task.
