@@ -243,7 +243,7 @@ def lowest_errors(
         for cell in row:
             pairs = list(zip(cell["values"], best["values"]))  # a slow method may have fewer runs
             apart = [a - b for a, b in pairs if a != b]
-            if not apart or wilcoxon(apart, method="asymptotic").pvalue >= level:
+            if not apart or wilcoxon(apart, method="approx").pvalue >= level:
                 found.append(cell)
     return found
 
