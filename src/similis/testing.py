@@ -263,7 +263,8 @@ def check_weight_repeats_object(estimator: Any) -> None:
     weight = np.random.default_rng(1).integers(1, 4, size=len(y))
     again = np.repeat(np.arange(len(y)), weight)
     weighted = clone(estimator).fit(S, y, sample_weight=weight)
-    _assert_same_predictions(weighted, Q, clone(estimator).fit(S[np.ix_(again, again)], y[again]), Q[:, again])
+    repeated = clone(estimator).fit(S[np.ix_(again, again)], y[again])
+    _assert_same_predictions(weighted, Q, repeated, Q[:, again])
 
 
 def check_zero_weight_removes_object(estimator: Any) -> None:
@@ -271,14 +272,16 @@ def check_zero_weight_removes_object(estimator: Any) -> None:
     S, y, Q = make_proximities(estimator, n=30)
     keep = np.random.default_rng(2).random(len(y)) < 0.7
     weighted = clone(estimator).fit(S, y, sample_weight=keep.astype(float))
-    _assert_same_predictions(weighted, Q, clone(estimator).fit(S[np.ix_(keep, keep)], y[keep]), Q[:, keep])
+    without = clone(estimator).fit(S[np.ix_(keep, keep)], y[keep])
+    _assert_same_predictions(weighted, Q, without, Q[:, keep])
 
 
 def check_compact_predicts_same(estimator: Any) -> None:
     """:func:`similis.compact` changes no prediction."""
     S, y, Q = make_proximities(estimator)
     model = clone(estimator).fit(S, y)
-    _assert_equal_predictions(estimator, compact(model).predict(Q[:, model.columns_]), model.predict(Q))
+    small = compact(model)
+    _assert_equal_predictions(estimator, small.predict(Q[:, model.columns_]), model.predict(Q))
 
 
 def check_path_equals_fits(estimator: Any) -> None:

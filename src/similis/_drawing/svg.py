@@ -169,7 +169,8 @@ def _draw(mark: fig.Mark, figure: fig.Figure) -> Iterator[Markup]:
         case fig.Cells():
             yield from _cells(mark)
         case fig.HeatMap():
-            address = png(color_levels(mark.values, mark.low, mark.high), heat_palette(mark.dark))
+            levels = color_levels(mark.values, mark.low, mark.high)
+            address = png(levels, heat_palette(mark.dark))
             yield tag("image", href=address, width="100%", height="100%", preserveAspectRatio="none", class_="heat")
         case fig.Groups():
             n = len(mark.codes)

@@ -94,7 +94,8 @@ def fix_signs(U: Array) -> Array:
     """Return the columns with their largest entry positive: the signs that LAPACK returns are arbitrary."""
     if not U.size:
         return U
-    return U * np.where(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])] < 0, -1, 1).astype(U.dtype)
+    largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
+    return U * np.where(largest < 0, -1, 1).astype(U.dtype)
 
 
 def is_psd(A: Array, *, above: float = 0.0) -> bool:

@@ -97,7 +97,8 @@ def _is_matrix(path: Path) -> bool:
         start = form.magic or {"npz": b"PK", "h5ad": b"\x89HDF"}.get(form.name, b"")
         return head.startswith(start)
     line = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
-    corner, _, rest = line.partition(next((mark for mark in ",\t;" if mark in line), ","))
+    delimiter = next((mark for mark in ",\t;" if mark in line), ",")
+    corner, _, rest = line.partition(delimiter)
     is_title = corner.strip("# \r") in ("", '""', "similarity", "dissimilarity") or (corner, rest[:1]) == ("id", '"')
     return is_title or corner.strip("-+").partition(".")[0].isdecimal()
 

@@ -115,7 +115,8 @@ class SDADisplay(Display):
         what = "density" if continuous else "probability"
         title = f"Fitted {what} of {self.statistic_names[m]} in {len(keys)} classes."
         x = Axis(float(values[0]) - reach, float(values[-1]) + reach, self.statistic_names[m])
-        return Figure(title, x, Axis(0, 1.05 * high, what), marks, kind="exponentials", height=220, legend=keys)
+        y = Axis(0, 1.05 * high, what)
+        return Figure(title, x, y, marks, kind="exponentials", height=220, legend=keys)
 
     def plot(self, axes: Any = None, **line_options: Any) -> SDADisplay:  # type: ignore[override]
         """Draw the curves with matplotlib on `axes`, one per statistic, or a new figure; return the display.

@@ -137,7 +137,8 @@ def _natural(query: Query, ks: Indices) -> Neighborhoods:
             to_x, blocks = to_x**2, blocks**2
             excess = to_x[:, None, :] - to_x[:, :, None] - blocks
         else:  # the same by inner products: <x - w, z - w> < 0
-            excess = to_x[:, :, None] + blocks - np.einsum("cww->cw", blocks)[:, :, None] - to_x[:, None, :]
+            own = np.einsum("cww->cw", blocks)[:, :, None]
+            excess = to_x[:, :, None] + blocks - own - to_x[:, None, :]
         slack = 1e-9 * np.abs(blocks).max(axis=(1, 2), keepdims=True)
         known[rows] &= ~((excess > slack) & nearer).any(axis=1)
     return _members_first(np.where(known, indices, -1), values, known.cumsum(axis=1)[:, ks - 1])

@@ -116,6 +116,7 @@ def influence(model: Any, S: ArrayLike, y: Any) -> Floats:
     counts, votes = known[:, :k].sum(axis=1), own[:, :k].sum(axis=1)
     # Without neighbor j of object i, the neighbor k + 1 takes its place; where there is none, fewer neighbors vote.
     left = votes[:, None] - own[:, :k] + own[:, k:]
-    drop = (votes / np.maximum(counts, 1))[:, None] - left / np.maximum((counts - 1)[:, None] + known[:, k:], 1)
+    voters = np.maximum((counts - 1)[:, None] + known[:, k:], 1)
+    drop = (votes / np.maximum(counts, 1))[:, None] - left / voters
     near = known[:, :k]
     return np.bincount(indices[:, :k][near], drop[near], n).astype(np.float64)

@@ -360,7 +360,8 @@ class _PlainParser:
         if not np.isfinite(values).all():
             return 0
         left = self.left.number(text, *spans[:2, :n_pairs])
-        self.parts.append((left, self.right.number(text, *spans[2:, :n_pairs]), values))
+        right = self.right.number(text, *spans[2:, :n_pairs])
+        self.parts.append((left, right, values))
         return int(n_lines)
 
     def add_to(self, pairs: Any) -> None:

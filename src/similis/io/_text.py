@@ -445,7 +445,8 @@ def decimal_point(cell: str) -> str:
 
 def split_numbers(line: str) -> list[str]:
     """Cells of a line of numbers, with decimal points."""
-    return list(map(decimal_point, line.split(sniff_delimiter(line, blanks=True).strip(" ") or None)))
+    mark = sniff_delimiter(line, blanks=True)
+    return list(map(decimal_point, line.split(mark.strip(" ") or None)))
 
 
 def may_hold_decimal_commas(path: Path, max_bytes: int, delimiter: str | None = None) -> bool:

@@ -64,7 +64,8 @@ def _given(matrix: dict[Any, Any]) -> Scores:
             )
         table[i, j] = number
     either = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
-    return Scores(place if any(place.get(a, i) != i for a, i in either.items()) else {**place, **either}, table)
+    distinguishes = any(place.get(a, i) != i for a, i in either.items())
+    return Scores(place if distinguishes else {**place, **either}, table)
 
 
 SHORT = 16_000  # scores with a smaller upper bound are computed with 16 bits, all others with 32

@@ -103,7 +103,8 @@ class ClassHistory(FittedArrays):
     def _add_nearest(self, *around: Any) -> None:
         u = hlm.nearest_squares(*around)
         u = u if u.any() else hlm.nearest_squares(*around, positive=True)
-        self.near = Clusters.join([self.near, Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)]).pooled()
+        found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
+        self.near = Clusters.join([self.near, found]).pooled()
 
 
 def _joined(D: Array, past: Array, new: Array) -> Any:

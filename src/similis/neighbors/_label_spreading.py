@@ -84,7 +84,8 @@ class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
         """Set all but the `n_neighbors` largest weights of each row to zero; ties with the last are kept."""
         k = self.n_neighbors
         if k is not None and k < W.shape[1]:
-            W[W < np.partition(W, W.shape[1] - k, axis=1)[:, W.shape[1] - k][:, None]] = 0.0
+            least = np.partition(W, W.shape[1] - k, axis=1)[:, W.shape[1] - k]
+            W[W < least[:, None]] = 0.0
 
     def class_scores(self, Q: Array) -> Array:
         W = np.maximum(np.asarray(Q, dtype=np.float64), 0.0)

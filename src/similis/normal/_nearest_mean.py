@@ -39,7 +39,8 @@ class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     def learn(self, S: Array, codes: Indices) -> None:
         members = codes[:, None] == np.arange(len(self.classes_))
         self._weights = members / members.sum(axis=0)  # (n, G), averages a row over each class
-        self.spread_ = np.einsum("ig,ig->g", self._weights, self._mean_squares(S)) / 2
+        to_class = self._mean_squares(S)
+        self.spread_ = np.einsum("ig,ig->g", self._weights, to_class) / 2
 
     def class_scores(self, Q: Array) -> Array:
         return self.spread_ - self._mean_squares(Q)

@@ -183,7 +183,8 @@ class SpectrumDisplay(Display):
     @classmethod
     def from_proximity(cls, S: ArrayLike, *, plot: bool = True, ax: Any = None, **options: Any) -> SpectrumDisplay:
         """Decompose the symmetric part of a similarity matrix and draw it, see :meth:`MatrixDisplay.from_proximity`."""
-        display = cls.from_eigenvalues(eigen_symmetric(symmetric_part(check_proximity(S))).values[::-1].copy())
+        A = symmetric_part(check_proximity(S))
+        display = cls.from_eigenvalues(eigen_symmetric(A).values[::-1].copy())
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, repairs: Sequence[str] | None = None) -> fig.Figure:

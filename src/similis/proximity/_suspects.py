@@ -144,7 +144,8 @@ def find_suspects(A: Array, kind: Kind, objects: Array, ids: Sequence[Any] | Non
     if n < MIN_OBJECTS:
         return replace(nothing, skipped=f"at least {MIN_OBJECTS} objects are needed, got {n}")
     sign = 1.0 if kind == "dissimilarity" else -1.0
-    judged = judge(sign * s, n, rng, _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64)))
+    outside = _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64))
+    judged = judge(sign * s, n, rng, outside)
     if judged is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     pair, scores, expected = judged

@@ -108,7 +108,8 @@ def em_completion(
 
     start, stop = np.maximum(values * share, floor), (tol, max_iter, _EM_STEPS + 1)
     w, path, converged = _em(K11, floor, start, lambda w: (A * w) @ A.T, update, np.ones(len(start)), stop)
-    return Completion(conditional_completion(K, known, (V * w) @ V.T), w, path[-1], path, len(path), converged)
+    kernel = conditional_completion(K, known, (V * w) @ V.T)
+    return Completion(kernel, w, path[-1], path, len(path), converged)
 
 
 def _em(
@@ -247,7 +248,8 @@ def frobenius_completion(
     def near_model(Q: Floats) -> Floats:
         # min ||Z - M(w)||^2 + ||Z - Q||^2 over the Z with the known block: the mean of M(w) and Q on the free entries.
         projected = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
-        Z = ((A * linalg.cho_solve(factor, projected + 2 * fixed)) @ A.T + Q) / 2
+        w = linalg.cho_solve(factor, projected + 2 * fixed)
+        Z = ((A * w) @ A.T + Q) / 2
         Z[:r1, :r1] = K11
         return np.asarray(Z)
 

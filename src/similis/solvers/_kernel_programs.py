@@ -35,7 +35,8 @@ def spectral_lp(y: Floats, spectrum: LearntSpectrum, tau: Floats, eta: float, ga
     multipliers = sparse.kron(sparse.diags_array(1 / values), np.ones((1, p)))
     none, one = sparse.csr_array((r, n + 1)), sparse.eye_array(r)
     first = sparse.hstack([margins, -sparse.eye_array(n), sparse.csr_array((n, r))])
-    A = sparse.vstack([first, *[sparse.hstack([part, none, -one]) for part in (multipliers, -multipliers)]])
+    others = [sparse.hstack([part, none, -one]) for part in (multipliers, -multipliers)]
+    A = sparse.vstack([first, *others])
     limits = np.concatenate([-np.ones(n), anchor, -anchor])
     cost = np.concatenate([eta * tau.ravel() ** 2, [0.0], np.full(n, 1 / n), np.full(r, gamma)])
     bounds = [(0, None)] * (r * p) + [(None, None)] + [(0, None)] * (n + r)

@@ -183,7 +183,8 @@ def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
         if result.x is None:
             continue
         w = (result.x[:p] - result.x[p : 2 * p]) / scale
-        found = _certified(S, y, cost, w, np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost))
+        u = np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost)
+        found = _certified(S, y, cost, w, u)
         best = found if best is None or found.gap < best.gap else best
         if best.gap <= 1e-6 * best.objective:
             break

@@ -318,7 +318,8 @@ def local_means(
         if method == "krr":
             means[rows] += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
 
-    _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, np.zeros(len(indices), np.intp))
+    none = np.zeros(len(indices), np.intp)
+    _sweep(S, indices, s, grid, ridge, (method, spectrum, query, n_jobs), keep, none)
     return means.transpose(1, 2, 0)[where] + center
 
 

@@ -80,7 +80,8 @@ class _ErrorDisplay(_ResultDisplay):
 
     def _limit(self, means: Sequence[float], largest: Sequence[float]) -> float:
         """Upper end of an axis of errors, scaled: a few methods far above most others stay beyond it."""
-        cut = max(2.5 * sorted(means)[max(0, math.ceil(0.75 * len(means)) - 1)], 0.02 * self.in_percent)
+        usual = sorted(means)[max(0, math.ceil(0.75 * len(means)) - 1)]
+        cut = max(2.5 * usual, 0.02 * self.in_percent)
         inside = [max(mean, big) for mean, big in zip(means, largest) if mean <= cut]
         return 1.04 * self._scale * max([*inside, 0.01 if self.in_percent else 1e-12])
 

@@ -352,7 +352,8 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     if len(common) < 2:
         rule = "Average ranks need at least two methods with a score on every data set"
         raise ValueError(f"{rule}. Got {len(common)}; compare studies of the same methods, without failures.")
-    ranks = stats.rankdata(np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()]), axis=1)
+    table = np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()])
+    ranks = stats.rankdata(table, axis=1)
     order = np.argsort(ranks.mean(axis=0), kind="stable")
     ranks, names = ranks[:, order], tuple(common[i] for i in order)
     N, k = ranks.shape

@@ -350,7 +350,8 @@ def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Pro
     n = count_objects(objects)
     classes, codes = check_labels(y, n, who="A study")
     if learns(measure) == "nothing" and n <= MOST_MEASURED:
-        problem = _from_matrix(Pairwise(measure, n_jobs=n_jobs).fit_transform(objects), codes, measure.kind)
+        A = Pairwise(measure, n_jobs=n_jobs).fit_transform(objects)
+        problem = _from_matrix(A, codes, measure.kind)
         problem.classes, problem.codes, problem.measure = classes, codes, measure
         return problem
     source, digest = MeasuredObjects(objects, measure), _digest_objects(objects, n)

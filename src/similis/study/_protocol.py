@@ -208,4 +208,5 @@ def given_splits(splits: Iterable[Any], n: int, *, allow_empty_test: bool = Fals
 def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
     """Objects in random order, sorted by class, the classes in random order."""
     order = rng.permutation(len(codes))
-    return order[np.argsort(rng.permutation(int(codes.max()) + 1)[codes[order]], kind="stable")]
+    place = rng.permutation(int(codes.max()) + 1)
+    return order[np.argsort(place[codes[order]], kind="stable")]
